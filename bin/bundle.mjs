@@ -73,7 +73,6 @@ export async function bundle(root) {
     metafile: true,
     entryPoints: {
       main: imports['#main'].development,
-      complete: imports['#complete'].development,
       ...childEntries(root),
     },
     outdir: fresh,

@@ -14,8 +14,8 @@ const stored = [
 const persona = [...stored, 'src/app/personas.ts', 'src/app/models.ts']
 const conversations = ['src/storage/stores/conversations.ts', 'src/storage/sqlite/conversations-text.ts']
 const priced = ['src/app/usage.ts', 'src/app/prices.ts', 'src/storage/stores/prices.ts']
-/** The program behind a Tab. */
-const tab = ['src/cli/complete.ts', 'src/cli/remote/target.ts', 'src/settings/model-aliases.ts']
+/** The words behind a Tab. */
+const tab = [...command, 'src/cli/completion/words.ts']
 const hub = ['src/model-hub/known-models.ts', 'src/model-hub/record.ts']
 const chat = [...stored, ...priced, 'src/app/chat.ts', 'src/app/models.ts']
 
@@ -46,14 +46,14 @@ const loads = [
   ],
   [...tab, 'speech/servers/manifest.ts'],
   [
-    ...[...tab, ...hub, 'src/app/names.ts', 'src/storage/files/plugins.ts'],
+    ...[...tab, ...hub, 'src/cli/completion/records.ts', 'src/cli/remote/backend.ts'],
     ...['src/cli/help/topics.ts', 'src/cli/help/overview.ts'],
   ],
-  [...tab, 'src/app/names.ts', 'src/storage/sqlite/names.ts'],
+  [...persona, ...tab, 'src/storage/stores/personas.ts', 'src/cli/completion/records.ts'],
 ]
 
 /** Entries of processes that load little, which shall not load more. */
-const isSmall = (entry) => /-child\.ts$|^src\/cli\/(?:main|complete)\.ts$|verify-file\.ts$/.test(entry)
+const isSmall = (entry) => /-child\.ts$|^src\/cli\/main\.ts$|verify-file\.ts$/.test(entry)
 
 /**
  * Joins the files below `folder`, the output of `build` of esbuild with this metafile, in place. Files with an entry keep

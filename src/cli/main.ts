@@ -1,8 +1,8 @@
 /**
- * The command line: a folder per group of commands, over `terminal/` (what a terminal shows and reads), `line/` (the editor of a
- * line) and `remote/` (the client of a daemon).
+ * The command line: a folder per group of commands, over `terminal/` (what a terminal shows and reads), `line/` (the prompt of a
+ * conversation) and `remote/` (the client of a daemon).
  * Uses: `operations` through `cli.ask`, here or at a daemon, and the shapes and texts of the areas; commander and inquirer.
- * Begin with: this file, `run-command.ts`, `program.ts` (the command tree), `complete.ts` (answers a Tab without the tree).
+ * Begin with: this file, `run-command.ts`, `program.ts` (the command tree).
  */
 import { versionLine } from '../version.ts'
 import { overview } from './help/overview.ts'

@@ -53,7 +53,6 @@ export {
   updatePersona,
 } from './personas.ts'
 export { plainOrder } from './plain-order.ts'
-export { validatePlugin } from './plugin-check.ts'
 export { setPluginKey } from './plugin-keys.ts'
 export {
   activatePlugin,

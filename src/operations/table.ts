@@ -13,7 +13,6 @@ import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
 import { packageOperations } from './packages.ts'
 import { personaOperations } from './personas.ts'
-import { pluginCheckOperations } from './plugin-check.ts'
 import { pluginKeyOperations } from './plugin-keys.ts'
 import { pluginOperations } from './plugins.ts'
 import { priceOperations } from './prices.ts'
@@ -32,7 +31,6 @@ import { userOperations } from './users.ts'
 export const operations: readonly Operation[] = [
   ...pluginOperations,
   ...pluginKeyOperations,
-  ...pluginCheckOperations,
   ...modelOperations,
   ...modelDetailOperations,
   ...pulledModelOperations,

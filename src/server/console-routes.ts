@@ -30,8 +30,7 @@ const policy = [
 const pageHeaders = {
   'content-security-policy': policy,
   'cross-origin-opener-policy': 'same-origin',
-  // Only the microphone is used, to clone a voice.
-  'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(self), payment=(), usb=()',
+  'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
 } as const
 
 /** The routes of the console: its page, and the files that it is made of, which are public and hold nothing of a user. */

@@ -7,7 +7,7 @@
  */
 export { databaseName } from './database-url.ts'
 export { parseLifetime } from './duration.ts'
-export { folderOf, homeFolder, xdgFolder } from './folders.ts'
+export { homeFolder } from './folders.ts'
 export { type LiveSettings, liveSettings, settingValues } from './live-settings.ts'
 export {
   type Aliases,

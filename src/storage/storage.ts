@@ -15,7 +15,6 @@ export { finishReplacement, isReplacing, type Move, replaceTogether } from './fi
 export { openSecretFile, type SecretFile } from './files/secrets.ts'
 export { ownTokenSecret } from './files/token-secret.ts'
 export { openUsageJournal } from './files/usage-journal.ts'
-export { type NamedKind, readNames, readPluginDocuments } from './names.ts'
 export { isStorageAbsent, openStorage, openStorageCopies, type Storage, type StorageSettings } from './open-storage.ts'
 export type { CopiedFiles, RestoredAccounts } from './shared/copies.ts'
 export { mayRun, processMark } from './shared/process-mark.ts'

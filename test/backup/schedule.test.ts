@@ -11,7 +11,7 @@ import { suite } from '../helpers/suite.ts'
 
 const test = suite('scheduled backups, and backups over HTTP')
 
-test('an administrator makes, lists, verifies and removes backups; nobody else does', () =>
+test.whole('an administrator makes, lists, verifies and removes backups; nobody else does', () =>
   withDaemon(async ({ call, register }) => {
     const { token } = await register('ada')
     const { token: other } = await register('bob')
@@ -31,7 +31,8 @@ test('an administrator makes, lists, verifies and removes backups; nobody else d
       assert.is((await call('POST', `/api/backups/${path}/verify`, { token, body: {} })).status, 404, path)
     assert.is((await call('DELETE', `/api/backups/${name}`, { token })).status, 200)
     assert.is((await call('DELETE', `/api/backups/${name}`, { token })).status, 404)
-  }))
+  }),
+)
 
 test('a second backup while one is made is refused with a time to come again', () =>
   withDaemon(async ({ call, register }) => {
@@ -41,7 +42,7 @@ test('a second backup while one is made is refused with a time to come again', (
     assert.ok(answers.find(({ status }) => status === 503)!.headers.get('retry-after') !== null)
   }))
 
-test('a daemon backs up by its schedule and keeps as many as it is told, of its own alone', async () => {
+test.whole('a daemon backs up by its schedule and keeps as many as it is told, of its own alone', async () => {
   await using daemon = await openDaemon({ AICHAT_BACKUP_EVERY: '1h', AICHAT_BACKUP_KEEP: '2' })
   const {
     home,

@@ -139,7 +139,7 @@ test.whole(
         assert.not.match(held, `// node_modules/${library}/`, `${name} loads ${library}`)
     }
     for (const { kind, packages, kibibytes } of sampleOf(behindTab)) {
-      const loaded = await loadedBy(aichatCommand, ['--timeout', '1s', '__complete', kind], environment)
+      const loaded = await loadedBy(aichatCommand, ['--timeout', '2s', '__complete', kind], environment)
       assert.is(loaded.code, 0, kind)
       if (unbundled === aichatCommand) continue
       assert.equal([loaded.packages, loaded.bytes <= kibibytes * 1024], [packages, true], `${kind}: ${loaded.bytes}`)
@@ -170,29 +170,6 @@ test('an unknown command is a usage error with a suggestion', async () => {
   assert.is(code, 64)
   assert.is(stdout, '')
   assert.match(stderr, /Did you mean plugin\?/)
-})
-
-test('a word of another tool names the command for it, in a group of commands too', async () => {
-  const cases: readonly (readonly [string, string])[] = [
-    ['logs', 'aichat session list or aichat session show NAME'],
-    ['run', 'aichat chat'],
-    ['roles', 'aichat persona list'],
-    ['keys', 'aichat secret list or aichat key list'],
-    ['plugin ls', 'aichat plugin list'],
-    ['persona new', 'aichat persona create'],
-    ['key delete', 'aichat key revoke'],
-    ['models download', 'aichat models pull'],
-    ['ls', 'aichat models list or aichat session list'],
-    ['ps', 'aichat models ps'],
-    ['show', 'aichat models show MODEL'],
-    ['pull', 'aichat models pull NAME'],
-    ['aliases', 'aichat models alias'],
-  ]
-  for (const [words, expected] of cases) {
-    const { code, stderr } = await home.aichat(words.split(' '))
-    assert.is(code, 64)
-    assert.match(stderr, `Did you mean ${expected}?\n`)
-  }
 })
 
 test('an unknown flag is a usage error', async () => {
@@ -274,7 +251,7 @@ test('a data folder that may not be used is named, and is no bug', async () => {
   assert.not.match(stderr, /bug|Internal/)
 })
 
-test('a reader that goes away is no error', () => {
+test.whole('a reader that goes away is no error', () => {
   const [program, ...args] = aichatCommand
   const command = [program, ...args].map((word) => `'${word}'`).join(' ')
   const { status, stderr } = spawnSync('bash', ['-c', `set -o pipefail; ${command} models list | head -n 1`], {
@@ -285,7 +262,7 @@ test('a reader that goes away is no error', () => {
   assert.is(stderr, '')
 })
 
-test('a full disk on stdout is an I/O error', () => {
+test.whole('a full disk on stdout is an I/O error', () => {
   const [program, ...args] = aichatCommand
   const command = [program, ...args].map((word) => `'${word}'`).join(' ')
   for (const words of ['models list', '--help']) {

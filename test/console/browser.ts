@@ -90,8 +90,6 @@ async function startBrowser(): Promise<string> {
       '--disable-renderer-backgrounding',
       '--disable-dev-shm-usage',
       '--no-first-run',
-      '--use-fake-device-for-media-stream',
-      '--use-fake-ui-for-media-stream',
       '--autoplay-policy=no-user-gesture-required',
       'about:blank',
     ],

@@ -126,7 +126,6 @@ test('a backup, a plugin, a voice and a user: each dialog gives the focus back t
 
   await goTo(visit, 'plugins', 'Plugins and models')
   await page.getByRole('link', { name: 'Custom' }).waitFor()
-  await opensAndReturns('Refresh models')
   await opensAndReturns('Install')
   await tabTo(visit, 'Second')
   await keyboard.press('Enter')

@@ -246,7 +246,8 @@ function placesOf({ call, persona, admin: { token } }: Furnished): readonly Plac
           .fill(
             '{\n  "id": "Wrong Id",\n  "name": "Mine",\n  "type": "chat",\n  "endpoint": "ftp://x",\n  "auth": { "header": "Authorization" },\n  "model_map": []\n}',
           )
-        await page.getByRole('button', { name: 'Line 2' }).waitFor()
+        await page.getByRole('button', { name: 'Install' }).last().click()
+        await page.getByRole('alert').waitFor()
       },
     },
     {

@@ -34,7 +34,7 @@ async function opens(bytes: Buffer, using = passphrase): Promise<FileError | Buf
   }
 }
 
-sealing('open with their passphrase', async () => {
+sealing.whole('open with their passphrase', async () => {
   assert.ok(content.equals((await opens(readFileSync(sealed))) as Buffer))
 })
 

@@ -41,7 +41,7 @@ test.whole('a signal ends a check', async () => {
   check.close()
 })
 
-test('what is no JSON Schema, or not a schema of ours, is refused with a reason', async () => {
+test.whole('what is no JSON Schema, or not a schema of ours, is refused with a reason', async () => {
   const lost = (reason: string) => new Error(reason)
   const module = { beside: import.meta.url, name: '../../src/formats/json-schema-child' }
   const child = spawnChild<SchemaMethods>({ module, graceMs: 0, lost })

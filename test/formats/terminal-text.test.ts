@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { escapedJson, isPrintableLine, printableLine, stripControls } from '../../src/formats/terminal-text.ts'
 import { goodPassword, withDaemon } from '../helpers/program/daemon.ts'
@@ -59,7 +60,7 @@ test('a long text costs no more than its length: a million tags, joiners or mark
   }
 })
 
-test('names with invisible characters are refused everywhere alike', () =>
+test.whole('names with invisible characters are refused everywhere alike', () =>
   withDaemon(async ({ call, register }) => {
     const { token, user } = await register('ada')
     const body = async (path: string, value: unknown) => (await call('POST', path, { token, body: value })).body
@@ -92,7 +93,8 @@ test('names with invisible characters are refused everywhere alike', () =>
       const made = await call('POST', '/api/personas', { token, body: { name, model: 'm' } })
       assert.equal([made.status, made.body.name], [201, name])
     }
-  }))
+  }),
+)
 
 test('no text controls the terminal: answers, tools, failures, conversations and JSON', async () => {
   const nasty = `x${harmful.join('y')}z`

@@ -11,13 +11,17 @@ export const isWholeRun = process.env['AICHAT_TEST_TIER'] !== 'first'
 /** Seconds of processor time, with `AICHAT_TEST_TIMES=0.5`: tests that use more are named below their file. */
 const namedFrom = Number(process.env['AICHAT_TEST_TIMES'] ?? Number.POSITIVE_INFINITY)
 
-type Suite = ReturnType<typeof uvuSuite> & {
+interface Whole {
   /**
    * A test that the first tier leaves out. The file says why in a line above its imports,
    * `// Some with --all only: REASON.`, and its other tests show the same behaviour at less cost.
    */
   whole(title: string, handler: Callback): void
 }
+
+type UvuSuite = ReturnType<typeof uvuSuite>
+
+type Suite = UvuSuite & Whole & { skip: UvuSuite['skip'] & Whole }
 
 /** uvu's suite, with our errors as plain ones: uvu takes `details` of an error for a text and drops the run otherwise. */
 export function suite(name: string): Suite {
@@ -37,7 +41,13 @@ export function suite(name: string): Suite {
       }
     }
   const test = (title: string, handler: Callback) => inner(title, wrapped(title, handler))
+  const skip = (title?: string, handler?: Callback) => inner.skip(title, handler)
   return Object.assign(test, inner, {
+    skip: Object.assign(skip, {
+      whole: (title: string, handler: Callback) => {
+        if (isWholeRun) inner.skip(title, handler)
+      },
+    }),
     only: (title: string, handler: Callback) => inner.only(title, wrapped(title, handler)),
     whole: (title: string, handler: Callback) => {
       if (isWholeRun) inner(title, wrapped(title, handler))

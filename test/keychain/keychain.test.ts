@@ -20,7 +20,7 @@ const there = ['dbus-run-session', 'gnome-keyring-daemon'].every(
 )
 const whereThereIsOne = there ? test : test.skip
 
-test('a missing keychain and one that never answers are reported in time, and nothing hangs', async () => {
+test.whole('a missing keychain and one that never answers are reported in time, and nothing hangs', async () => {
   const folder = temporaryFolder()
   // One that is not read would not notice that its client has gone.
   const mute = createServer((socket) => socket.resume()).listen(join(folder, 'bus'))
@@ -50,26 +50,29 @@ test('a missing keychain and one that never answers are reported in time, and no
   rmSync(folder, { recursive: true })
 })
 
-test('a secret is stored, read, replaced and removed through the child; with another library in place of keytar', async () => {
-  const folder = temporaryFolder()
-  const library = useLibrary(folder)
-  try {
-    const keychain = createKeychain(60_000)
-    await keychain.probe()
-    assert.equal(library.entries(), {}, 'a probe removes what it stored')
-    await keychain.set('A', 'first')
-    await keychain.set('B', 'second')
-    await keychain.set('A', 'third')
-    assert.equal(library.entries(), { 'aichat-toolkit A': 'third', 'aichat-toolkit B': 'second' })
-    assert.equal([await keychain.get('A'), await keychain.get('C')], ['third', undefined])
-    assert.equal([await keychain.remove('A'), await keychain.remove('A')], [true, false])
-    assert.equal(library.entries(), { 'aichat-toolkit B': 'second' })
-    library.forgetEverything()
-    await rejects(keychain.probe(), 'unavailable', /was not read back/)
-  } finally {
-    library.end()
-  }
-})
+test.whole(
+  'a secret is stored, read, replaced and removed through the child; with another library in place of keytar',
+  async () => {
+    const folder = temporaryFolder()
+    const library = useLibrary(folder)
+    try {
+      const keychain = createKeychain(60_000)
+      await keychain.probe()
+      assert.equal(library.entries(), {}, 'a probe removes what it stored')
+      await keychain.set('A', 'first')
+      await keychain.set('B', 'second')
+      await keychain.set('A', 'third')
+      assert.equal(library.entries(), { 'aichat-toolkit A': 'third', 'aichat-toolkit B': 'second' })
+      assert.equal([await keychain.get('A'), await keychain.get('C')], ['third', undefined])
+      assert.equal([await keychain.remove('A'), await keychain.remove('A')], [true, false])
+      assert.equal(library.entries(), { 'aichat-toolkit B': 'second' })
+      library.forgetEverything()
+      await rejects(keychain.probe(), 'unavailable', /was not read back/)
+    } finally {
+      library.end()
+    }
+  },
+)
 
 test('secrets are kept in the keychain where it works, else in a file where that is allowed', async () => {
   const works = { probe: async () => {} }

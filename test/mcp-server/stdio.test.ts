@@ -55,7 +55,7 @@ for (const kind of isWholeRun ? clientKinds : (['v2'] as const))
     }
   })
 
-test('requests in flight are answered after the end of stdin, and stdout holds messages alone', async () => {
+test.whole('requests in flight are answered after the end of stdin, and stdout holds messages alone', async () => {
   const home = await homeWithMia()
   const adds = [...Array(40).keys()].map((id) => call(id + 1, 'memory_add', { content: `Fact number ${id}` }))
   const input = `${lines([initialize(0), ...adds])}\n`
@@ -102,7 +102,7 @@ test('lines that are no messages are answered, and end nothing', async () => {
   home.remove()
 })
 
-test('SIGTERM ends it with stdin open', async () => {
+test.whole('SIGTERM ends it with stdin open', async () => {
   const home = await homeWithMia()
   const { command, args, env } = commandIn(home)
   const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'inherit'] })

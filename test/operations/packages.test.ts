@@ -64,7 +64,7 @@ const warmer = {
   changes: [{ trait: 'warmth', target: 1 }],
 }
 
-http('a persona learns, says what it learned and why, and unlearns it', async () => {
+http.whole('a persona learns, says what it learned and why, and unlearns it', async () => {
   const id = await newPersona()
   const before = await ask('GET', `/${id}/state`)
   assert.equal([before.status, before.body.behavioral_weights, before.body.adaptation_level], [200, {}, 0])
@@ -128,42 +128,45 @@ http('a changed package is an answer to verify and a refusal to import', async (
     assert.is((await ask('POST', '/import', nothing)).status, 400)
 })
 
-http('what is removed or wiped is gone from the backups too, and the answer names where else it may be', async () => {
-  const id = await newPersona()
-  const add = async (content: string, category: string) =>
-    (await ask('POST', `/${id}/memory`, { content, metadata: { category } })).body.id as string
-  const secret = await add('The code of the door is 4711', 'house')
-  await add('The cellar floods in spring', 'house')
-  await add('Likes tea', 'taste')
-  const { backup_id, checksum } = (await ask('POST', `/${id}/backup`)).body
-  const restored = async () => {
-    assert.is((await ask('POST', `/${id}/restore`, { backup_id })).status, 200)
-    const { memories } = (await ask('GET', `/${id}/memory`)).body
-    return memories.map(({ content }: { content: string }) => content).sort()
-  }
+http.whole(
+  'what is removed or wiped is gone from the backups too, and the answer names where else it may be',
+  async () => {
+    const id = await newPersona()
+    const add = async (content: string, category: string) =>
+      (await ask('POST', `/${id}/memory`, { content, metadata: { category } })).body.id as string
+    const secret = await add('The code of the door is 4711', 'house')
+    await add('The cellar floods in spring', 'house')
+    await add('Likes tea', 'taste')
+    const { backup_id, checksum } = (await ask('POST', `/${id}/backup`)).body
+    const restored = async () => {
+      assert.is((await ask('POST', `/${id}/restore`, { backup_id })).status, 200)
+      const { memories } = (await ask('GET', `/${id}/memory`)).body
+      return memories.map(({ content }: { content: string }) => content).sort()
+    }
 
-  const removed = await ask('DELETE', `/${id}/memory/${secret}`)
-  assert.equal(removed.body, {
-    deleted: 1,
-    backups: { rewritten: 1, removed: 0 },
-    may_remain_in: ['exported packages'],
-  })
-  const listed = (await ask('GET', `/${id}/backups`)).body.backups[0]
-  assert.is.not(listed.checksum, checksum)
-  assert.equal([listed.backup_id, listed.memories], [backup_id, 3])
-  assert.equal(await restored(), ['Likes tea', 'Lives in 柏林', 'The cellar floods in spring'])
+    const removed = await ask('DELETE', `/${id}/memory/${secret}`)
+    assert.equal(removed.body, {
+      deleted: 1,
+      backups: { rewritten: 1, removed: 0 },
+      may_remain_in: ['exported packages'],
+    })
+    const listed = (await ask('GET', `/${id}/backups`)).body.backups[0]
+    assert.is.not(listed.checksum, checksum)
+    assert.equal([listed.backup_id, listed.memories], [backup_id, 3])
+    assert.equal(await restored(), ['Likes tea', 'Lives in 柏林', 'The cellar floods in spring'])
 
-  const wiped = await ask('DELETE', `/${id}/memory?category=house`)
-  // The one before the restore is as the one that was restored.
-  assert.equal([wiped.body.deleted, wiped.body.backups], [1, { rewritten: 2, removed: 0 }])
-  assert.equal(await restored(), ['Likes tea', 'Lives in 柏林'])
+    const wiped = await ask('DELETE', `/${id}/memory?category=house`)
+    // The one before the restore is as the one that was restored.
+    assert.equal([wiped.body.deleted, wiped.body.backups], [1, { rewritten: 2, removed: 0 }])
+    assert.equal(await restored(), ['Likes tea', 'Lives in 柏林'])
 
-  await ask('DELETE', `/${id}/memory`)
-  assert.equal(await restored(), [])
-  assert.is((await ask('POST', `/${id}/verify`)).body.valid, true)
-  const nothing = await ask('DELETE', `/${id}/memory`)
-  assert.equal(nothing.body, { deleted: 0 })
-})
+    await ask('DELETE', `/${id}/memory`)
+    assert.equal(await restored(), [])
+    assert.is((await ask('POST', `/${id}/verify`)).body.valid, true)
+    const nothing = await ask('DELETE', `/${id}/memory`)
+    assert.equal(nothing.body, { deleted: 0 })
+  },
+)
 
 http('a backup brings a persona back, by its id, as the newest, or as a package', async () => {
   const id = await newPersona()
@@ -238,7 +241,7 @@ http.whole('nobody touches somebody else’s persona, and learns nothing of what
   }
 })
 
-http('what is wrong with a request is said, all of it', async () => {
+http.whole('what is wrong with a request is said, all of it', async () => {
   const id = await newPersona()
   const { status, body } = await ask('POST', `/${id}/state/adaptation`, {
     adaptation_type: 'Bad Type',

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { parseManifest } from '../../src/plugins/manifest.ts'
@@ -106,7 +107,7 @@ test('a fixed header with a key is refused with advice, and ordinary values pass
   assert.is(problems({ endpoint: account }), '', 'ids of accounts stand in paths')
 })
 
-test('the server never shows a key from a document, in any answer', () =>
+test.whole('the server never shows a key from a document, in any answer', () =>
   withDaemon(async ({ call, register }) => {
     const { token } = await register('ada')
     for (const key of [keys[0]!, 'AKIAIOSFODNN7EXAMPLE', hex.toUpperCase()])
@@ -122,7 +123,8 @@ test('the server never shows a key from a document, in any answer', () =>
         const shown = JSON.stringify(answered.map(({ body: answer }) => answer))
         assert.is(shown.indexOf(key.slice(0, 12)), -1, place)
       }
-  }))
+  }),
+)
 
 test('the command line shows no key that is given in the place of a name or of a setting', async () => {
   const home = openFastHome()

@@ -207,7 +207,7 @@ test('the environment is empty, the given one, or the parent’s', async () => {
 test('SIGINT and SIGTERM do not end it', () =>
   withChild(async (child) => assert.is(await child.request('interrupt', null), 'alive')))
 
-test('closing aborts the calls, and kills a process that goes on', async () => {
+test.whole('closing aborts the calls, and kills a process that goes on', async () => {
   for (const [method, killed] of [
     ['wait', false],
     ['hang', true],

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { createRevivedChild, type RevivedChild, type RevivedChildOptions } from '../../src/process/revived-child.ts'
@@ -51,11 +52,12 @@ test('crashes without an item in between are counted; beyond the budget it is le
     assert.is(losses.length, 3)
   }))
 
-test('after its rest it is started again', () =>
+test.whole('after its rest it is started again', () =>
   withRevived({ crashBudget: { losses: 1, restMs: 0 } }, async (child) => {
     for (let time = 0; time < 3; time++) await appErrorOf((await child.start()).request('crash', null))
     assert.is(await (await child.start()).request('echo', 1), 1)
-  }))
+  }),
+)
 
 test('a process that was killed for its slowness does not count against the budget', () =>
   withRevived({ crashBudget: { losses: 1, restMs: 60_000 }, graceMs: 20 }, async (child) => {
@@ -79,7 +81,7 @@ test('an error of opening is thrown each time, and no process is left', () =>
     }
   }))
 
-test('a crash while opening, and an opening that takes too long, are losses', async () => {
+test.whole('a crash while opening, and an opening that takes too long, are losses', async () => {
   for (const open of ['crash', 'hang'] as const)
     await withRevived({ open, openMs: open === 'hang' ? 400 : 60_000 }, async (child, losses) => {
       assert.is((await appErrorOf(child.start())).message, 'The child ended unexpectedly')

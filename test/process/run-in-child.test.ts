@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
@@ -37,7 +38,7 @@ test('an abort ends the process before it rejects', () =>
     await isClosed
   }))
 
-test('four run at the same time, 64 wait, and one more is refused', () =>
+test.whole('four run at the same time, 64 wait, and one more is refused', () =>
   withServer(async (port, sockets) => {
     const controller = new AbortController()
     const running = Array.from({ length: 4 }, () => run({ action: 'hold', port, number: 1 }))
@@ -51,7 +52,8 @@ test('four run at the same time, 64 wait, and one more is refused', () =>
     for (const socket of held) socket.end()
     assert.equal(await Promise.all(running), [2, 2, 2, 2])
     assert.is(await run({ action: 'double', number: 1 }), 2)
-  }))
+  }),
+)
 
 /** A server; `sockets` takes its connections one by one. */
 async function withServer(work: (port: number, sockets: () => Promise<Socket>) => Promise<void>): Promise<void> {

@@ -18,7 +18,6 @@ import { referenceLogits } from './decoder-reference.ts'
 const all = suite('the embedded runner')
 const isInstalled = await isRuntimeInstalled()
 const test = isInstalled ? all : all.skip
-const testWhole = isInstalled ? all.whole : all.skip
 
 const shape = {
   vocabulary: tinyTokens.count,
@@ -194,7 +193,7 @@ test('an aborted call throws the reason and leaves the process running', () =>
     assert.is(process.pid, pid)
   }))
 
-testWhole('a killed process costs one request: those that wait are answered by the next process', () =>
+test.whole('a killed process costs one request: those that wait are answered by the next process', () =>
   withProcess(async (process) => {
     const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
     const expected = (await target.ask(request('Hi'))).choices[0]!.message.content
@@ -218,7 +217,7 @@ testWhole('a killed process costs one request: those that wait are answered by t
   }),
 )
 
-test('the queue is bounded: a call too many is told to retry', () =>
+test.whole('the queue is bounded: a call too many is told to retry', () =>
   withProcess(
     async (process) => {
       const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
@@ -233,7 +232,8 @@ test('the queue is bounded: a call too many is told to retry', () =>
       await Promise.all(running)
     },
     { waiting: 2 },
-  ))
+  ),
+)
 
 test('a caller that leaves the queue is passed over', () =>
   withProcess(async (process) => {
@@ -251,7 +251,7 @@ test('a caller that leaves the queue is passed over', () =>
     assert.ok((await last).choices[0]!.message.content)
   }))
 
-test('an idle process ends, and the next call starts another', () =>
+test.whole('an idle process ends, and the next call starts another', () =>
   withProcess(
     async (process) => {
       const target = onnxTarget({ name: 'tiny', folder }, process, () => 0)
@@ -262,7 +262,8 @@ test('an idle process ends, and the next call starts another', () =>
       assert.is.not(process.pid, first)
     },
     { idleMs: 20 },
-  ))
+  ),
+)
 
 test('a stop text ends the answer and is not part of it', () =>
   withProcess(async (process) => {

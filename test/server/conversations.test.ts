@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import OpenAI from 'openai'
@@ -211,37 +212,40 @@ test('what OpenAI refuses is refused, and so is an item that no request could se
     assert.equal((await openai.conversations.items.list(id)).data, [])
   }))
 
-test('a conversation takes 5,000 items and no more, all of which a model gets; it expires unused, as responses do', () =>
-  withLibraries(hearing(), async ({ openai, app }) => {
-    const { id } = await openai.conversations.create()
-    const items = Array.from({ length: 20 }, (_, at) => said(`n${at}`))
-    let added = 0
-    let refused = 0
-    for (let at = 0; at < 253; at++)
-      await openai.conversations.items.create(id, { items }).then(
-        () => added++,
-        ({ status, param }) => {
-          assert.equal([status, param], [400, 'items'])
-          refused++
-        },
-      )
-    assert.equal([added, refused], [250, 3])
-    const tooLong = await failureOf(() => openai.responses.create({ model, input: 'x', conversation: id }))
-    assert.is(tooLong['code'], 'context_length_exceeded')
-    const { data } = await openai.conversations.items.list(id, { limit: 2 })
-    for (const item of data) await openai.conversations.items.delete(item.id!, { conversation_id: id })
-    const answer = await openai.responses.create({ model, input: 'last', conversation: id })
-    assert.match(answer.output_text, /^heard 4999: n0 .*last$/)
-    const db = new BetterSqlite3(join(app.settings.paths.data, 'aichat.db'))
-    db.exec(`UPDATE response SET created_at = created_at - 31 * 86400000;
+test.whole(
+  'a conversation takes 5,000 items and no more, all of which a model gets; it expires unused, as responses do',
+  () =>
+    withLibraries(hearing(), async ({ openai, app }) => {
+      const { id } = await openai.conversations.create()
+      const items = Array.from({ length: 20 }, (_, at) => said(`n${at}`))
+      let added = 0
+      let refused = 0
+      for (let at = 0; at < 253; at++)
+        await openai.conversations.items.create(id, { items }).then(
+          () => added++,
+          ({ status, param }) => {
+            assert.equal([status, param], [400, 'items'])
+            refused++
+          },
+        )
+      assert.equal([added, refused], [250, 3])
+      const tooLong = await failureOf(() => openai.responses.create({ model, input: 'x', conversation: id }))
+      assert.is(tooLong['code'], 'context_length_exceeded')
+      const { data } = await openai.conversations.items.list(id, { limit: 2 })
+      for (const item of data) await openai.conversations.items.delete(item.id!, { conversation_id: id })
+      const answer = await openai.responses.create({ model, input: 'last', conversation: id })
+      assert.match(answer.output_text, /^heard 4999: n0 .*last$/)
+      const db = new BetterSqlite3(join(app.settings.paths.data, 'aichat.db'))
+      db.exec(`UPDATE response SET created_at = created_at - 31 * 86400000;
       UPDATE response_thread SET used_at = used_at - 31 * 86400000`)
-    db.close()
-    assert.instance(await failureOf(() => openai.conversations.retrieve(id)), OpenAI.NotFoundError)
-    assert.instance(
-      await failureOf(() => openai.conversations.items.create(id, { items: [said('x')] })),
-      OpenAI.NotFoundError,
-    )
-  }))
+      db.close()
+      assert.instance(await failureOf(() => openai.conversations.retrieve(id)), OpenAI.NotFoundError)
+      assert.instance(
+        await failureOf(() => openai.conversations.items.create(id, { items: [said('x')] })),
+        OpenAI.NotFoundError,
+      )
+    }),
+)
 
 test('where nothing is kept no conversation is', () =>
   withLibraries(

@@ -12,7 +12,7 @@ import { suite } from '../helpers/suite.ts'
 
 const test = suite('a service that stops')
 
-test('while the last answers go out it says that it stops, refuses new work, and then ends with 0', async () => {
+test.whole('while the last answers go out it says that it stops, refuses new work, and then ends with 0', async () => {
   let streaming: ServerResponse | undefined
   let arrived = () => {}
   const arrival = new Promise<void>((resolve) => {

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { openUsers, type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
@@ -62,7 +63,7 @@ test('stand beside what was said, with their source, where the model is sure, an
   assert.is((await contents(all, path)).length, 3, 'a known fact is not kept again')
 })
 
-test('are asked for every turn, however soon one follows the other', async () => {
+test.whole('are asked for every turn, however soon one follows the other', async () => {
   await using all = await openUsers({
     provider: provider((shown) => ({
       facts: shown
@@ -151,6 +152,44 @@ test('of an answer with thousands of facts a few are kept', async () => {
   const path = await all.persona(settings())
   await say(all, path, said)
   assert.ok((await contents(all, path)).length <= 11)
+})
+
+test('end what the model says is over, and nothing by a doubtful, wrong or crowded answer', async () => {
+  let ended: (number: number) => readonly unknown[] = () => []
+  let asked = ''
+  const answer = provider(() => ({ facts: [], ended: ended(Number(/^E(\d+): "I am a barista/m.exec(asked)?.[1])) }))
+  await using all = await openUsers({
+    provider(request, response) {
+      if (isExtraction(request.body)) asked = JSON.parse(request.body).messages[0].content
+      return answer(request, response)
+    },
+  })
+  const path = await all.persona(settings(0.7))
+  const present = async () => {
+    await contents(all, path)
+    const { memories } = (await all.ada('GET', `${path}/memory`)).body
+    return memories
+      .filter(({ metadata }: { metadata: object }) => !('ended_by' in metadata))
+      .map(({ content }: { content: string }) => content)
+  }
+  const before = 'I am a barista at the Costa by the station.'
+  await say(all, path, before)
+  await contents(all, path)
+  assert.not.match(asked, 'E1')
+  const wrong = [{ earlier: 1, source: 1, confidence: 0.2 }, { earlier: 9, source: 1 }, { earlier: 0, source: 0 }, 'E1']
+  ended = () => wrong.map((each) => (typeof each === 'string' ? each : { confidence: 0.9, ...each }))
+  await say(all, path, 'The espresso machine leaks again.')
+  assert.ok((await present()).includes(before))
+  assert.match(asked, `E1: ${JSON.stringify(before)}`)
+  ended = (earlier) => Array.from({ length: 6 }, () => ({ earlier, source: 1, confidence: 1 }))
+  await say(all, path, 'The espresso machine works again.')
+  assert.ok((await present()).includes(before))
+  ended = (earlier) => [{ earlier, source: 1, confidence: 0.95 }]
+  const after = 'First week at the vet practice done, I do not miss the smell of coffee!'
+  await say(all, path, after)
+  assert.not.ok((await present()).includes(before))
+  const { results } = (await all.ada('POST', `${path}/memory/search`, { query: 'Am I a barista at the Costa?' })).body
+  assert.is(results[0].content, after)
 })
 
 test('a model that fails or never answers keeps no chat waiting, and a stop ends it', async () => {

@@ -122,7 +122,7 @@ test.whole(
     ),
 )
 
-test('a key for some personas reaches no other, by no route', async () => {
+test.whole('a key for some personas reaches no other, by no route', async () => {
   await using daemon = await openKeyDaemon({ provider: (_, response) => json(response, 200, completion('Hello')) })
   const { call, key, bob } = daemon
   const persona = async (name: string) =>

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { pluck } from '../helpers/pluck.ts'
 import { type As, withUsers } from '../helpers/program/user-daemon.ts'
@@ -181,7 +182,7 @@ test('Chinese, Japanese and Korean texts are found by their words', () =>
       assert.match((await ada('POST', `${path}/search`, { query })).body.results[0]?.content, found)
   }))
 
-test('no query is an error but one that is empty, too long or no text', () =>
+test.whole('no query is an error but one that is empty, too long or no text', () =>
   withUsers(async ({ ada, persona }) => {
     const path = `${await persona()}/memory`
     for (const content of facts) await ada('POST', path, { content })
@@ -197,7 +198,8 @@ test('no query is an error but one that is empty, too long or no text', () =>
     }
     const operators = (await ada('POST', `${path}/search`, { query: '"cat" OR (Mog*) NEAR(cat, 2)' })).body.results
     assert.is(operators[0].content, 'My cat is called Mog.')
-  }))
+  }),
+)
 
 test('a full memory lets the least worth go, keeps what is pinned, and writes down what went and why', () =>
   withUsers(async ({ ada, persona }) => {

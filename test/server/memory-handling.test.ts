@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { pluck } from '../helpers/pluck.ts'
 import { openUsers, withUsers } from '../helpers/program/user-daemon.ts'
@@ -124,7 +125,7 @@ test('a batch is added whole, renews what is there, and evicts what is beyond th
     assert.is((await bob('POST', `${path}/batch`, { memories: lines(1) })).status, 403)
   }))
 
-test('a batch that breaks a rule or a limit stores nothing and evicts nothing', async () => {
+test.whole('a batch that breaks a rule or a limit stores nothing and evicts nothing', async () => {
   await using users = await openUsers({ environment: { AICHAT_LIMIT_STORED_MEMORIES_PER_USER: '100' } })
   const { ada, persona } = users
   const home = await persona({ memory_settings: { max_memories: 40, auto_cleanup: false } })

@@ -127,7 +127,7 @@ test.whole('names of models from clients make a bounded number of series', () =>
   }),
 )
 
-test('no prompt, password, key or token is in a log line, a metric or an error, wherever it was put', () =>
+test.whole('no prompt, password, key or token is in a log line, a metric or an error, wherever it was put', () =>
   withChats(plain, { AICHAT_LOG_LEVEL: 'debug' }, async (daemon, token) => {
     let number = 0
     const canary = () => `CaNaRy${++number}x`
@@ -173,9 +173,10 @@ test('no prompt, password, key or token is in a log line, a metric or an error, 
       )
     // An error may repeat a name from its caller, but nothing in the shape of a key, no text, and no password.
     assert.not.match(told.join('\n'), /sk-proj-CaNaRy/)
-  }))
+  }),
+)
 
-test('every metric that the dashboard and the alerts name is there, and promtool reads them', () =>
+test.whole('every metric that the dashboard and the alerts name is there, and promtool reads them', () =>
   withChats(plain, {}, async (daemon, token) => {
     await daemon.call('POST', '/api/chat', { token, body: { model: 'custom-model', messages, stream: true } })
     const text = await metricsOf(daemon)
@@ -210,7 +211,8 @@ test('every metric that the dashboard and the alerts name is there, and promtool
     const read = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })
     const complaints = (read.stdout + read.stderr).split('\n').filter((line) => /aichat_|gen_ai_|error/.test(line))
     assert.equal(complaints, [])
-  }))
+  }),
+)
 
 for (const format of ['json', 'journal'] as const satisfies readonly LogFormat[])
   test.whole(

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import Anthropic from '@anthropic-ai/sdk'
 import { Ollama } from 'ollama'
 import OpenAI from 'openai'
@@ -191,7 +192,7 @@ test('another user’s persona is refused as everywhere, in the dialect’s own 
   assert.equal(await memoriesOf(daemon, daemon.ada, id), [])
 })
 
-test('a key that is bound to a persona reaches nothing else', async () => {
+test.whole('a key that is bound to a persona reaches nothing else', async () => {
   await using daemon = await openKeyDaemon({ provider })
   const { ada, call, key, url } = daemon
   await personaOf(daemon, ada)

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { openUsers, type UserDaemon } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
@@ -112,7 +113,7 @@ test('nothing of a file, an answer or a secret turn enters, nor anything with me
   assert.equal((await lines()).lines, [])
 })
 
-test('lines are added, changed and removed by hand, and bad ones refused in one sentence', async () => {
+test.whole('lines are added, changed and removed by hand, and bad ones refused in one sentence', async () => {
   await using all = await openUsers({ provider })
   const { path, lines } = await openTalk(all)
   const added = await all.ada('POST', `${path}/profile`, { text: 'Call me Jo' })

@@ -115,7 +115,7 @@ test.whole(
   },
 )
 
-test('without a service, status and reload end with 69; a killed one leaves nothing that looks like one', () =>
+test.whole('without a service, status and reload end with 69; a killed one leaves nothing that looks like one', () =>
   withShared(async ({ daemon, home }) => {
     assert.is((await service(home, 'status')).code, 0)
     const ended = once(daemon.child, 'exit')
@@ -124,7 +124,8 @@ test('without a service, status and reload end with 69; a killed one leaves noth
     assert.is((await service(home, 'status')).code, 69)
     assert.is((await service(home, 'reload')).code, 69)
     assert.not.ok(existsSync(join(home, 'services', `${daemon.child.pid}.json`)))
-  }))
+  }),
+)
 
 test.whole('a record that another program wrote is no service', () =>
   withService({}, async ({ daemon, home }) => {

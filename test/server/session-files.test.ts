@@ -72,7 +72,7 @@ test('a reference of the kind that is stored, in a message of a user, reads noth
     { provider: answering },
   ))
 
-test('a picture of more than 32 MiB is refused by a sentence', () =>
+test.whole('a picture of more than 32 MiB is refused by a sentence', () =>
   withUsers(
     async ({ ada, provider }) => {
       const url = `data:image/png;base64,${'A'.repeat(33_600_000)}`
@@ -82,9 +82,10 @@ test('a picture of more than 32 MiB is refused by a sentence', () =>
       assert.is(provider.received.length, 0)
     },
     { provider: answering },
-  ))
+  ),
+)
 
-test('a large picture, new and again with a later question, leaves others their turns', () =>
+test.whole('a large picture, new and again with a later question, leaves others their turns', () =>
   withUsers(
     async ({ ada, bob }) => {
       await ada('POST', '/api/sessions', { name: 'Talk' })
@@ -102,22 +103,29 @@ test('a large picture, new and again with a later question, leaves others their 
       }
     },
     { provider: answering },
-  ))
+  ),
+)
 
-test('pictures beyond what a request holds are left out of later questions, the oldest first, by a warning', async () => {
-  await using all = await openUsers({ provider: answering })
-  await all.ada('POST', '/api/sessions', { name: 'Talk' })
-  for (const letter of ['A', 'B']) {
-    const url = `data:image/png;base64,${letter.repeat(16_200_000)}`
-    await all.ada('POST', '/api/chat', asks([{ type: 'image_url', image_url: { url } }]))
-  }
-  const { body } = await all.ada('POST', '/api/chat', asks('All of them?'))
-  assert.match(body.aichat.warnings.join(), /^A picture or file of earlier messages left out: a request holds 24000000/)
-  const [first, , second] = sentTo(all)
-  assert.equal(first.content, [text('[a picture was left out: it does not fit beside the later ones]')])
-  const beginning = ({ content }: { content: readonly [typeof picture] }) => content[0].image_url.url.slice(0, 24)
-  assert.is(beginning(second), 'data:image/png;base64,BB')
-})
+test.whole(
+  'pictures beyond what a request holds are left out of later questions, the oldest first, by a warning',
+  async () => {
+    await using all = await openUsers({ provider: answering })
+    await all.ada('POST', '/api/sessions', { name: 'Talk' })
+    for (const letter of ['A', 'B']) {
+      const url = `data:image/png;base64,${letter.repeat(16_200_000)}`
+      await all.ada('POST', '/api/chat', asks([{ type: 'image_url', image_url: { url } }]))
+    }
+    const { body } = await all.ada('POST', '/api/chat', asks('All of them?'))
+    assert.match(
+      body.aichat.warnings.join(),
+      /^A picture or file of earlier messages left out: a request holds 24000000/,
+    )
+    const [first, , second] = sentTo(all)
+    assert.equal(first.content, [text('[a picture was left out: it does not fit beside the later ones]')])
+    const beginning = ({ content }: { content: readonly [typeof picture] }) => content[0].image_url.url.slice(0, 24)
+    assert.is(beginning(second), 'data:image/png;base64,BB')
+  },
+)
 
 test('the address of a picture is kept, and left out of a later question that must stay on this machine', async () => {
   await using all = await openUsers({ provider: answering })

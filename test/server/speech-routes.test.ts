@@ -26,7 +26,7 @@ const speaks: Answer = (_, response) => {
     .end(sound)
 }
 
-test('where nothing listens on this machine the speech is made in process, and OpenAI’s client hears it', () =>
+test.whole('where nothing listens on this machine the speech is made in process, and OpenAI’s client hears it', () =>
   withServer(async ({ url }) => {
     const client = new OpenAI({ apiKey: 'none', baseURL: `${url}/v1`, maxRetries: 0 })
     // Each has an engine of its own.
@@ -36,7 +36,8 @@ test('where nothing listens on this machine the speech is made in process, and O
       assert.is(answer.headers.get('x-speech-chunks'), '1/1')
       assert.ok(parseWav(new Uint8Array(await answer.arrayBuffer())).samples.length > 12_000)
     }
-  }))
+  }),
+)
 
 test('OpenAI’s client gets each format that it asks for, whole and as it is made', () =>
   withServer(async ({ url }) => {
@@ -58,7 +59,7 @@ test('OpenAI’s client gets each format that it asks for, whole and as it is ma
       }
   }))
 
-test('the model, then the active plugin, chooses the server', () =>
+test.whole('the model, then the active plugin, chooses the server', () =>
   withServer(async ({ url, install, activate }) => {
     const far = await openStandIn(speaks)
     await install(moved('voxa-tts', far.url))
@@ -76,7 +77,8 @@ test('the model, then the active plugin, chooses the server', () =>
       ['voxa-tts', 'Vivian', 'English', 'calmly', 'wav'],
     )
     await far.close()
-  }))
+  }),
+)
 
 test.whole('a stream of the server is passed on as it comes', () =>
   withServer(async ({ url }) => {
@@ -86,7 +88,7 @@ test.whole('a stream of the server is passed on as it comes', () =>
   }),
 )
 
-test('refusals are in OpenAI’s shape, with the status of what went wrong', () =>
+test.whole('refusals are in OpenAI’s shape, with the status of what went wrong', () =>
   withServer(async ({ url, install }) => {
     const far = await openStandIn((request, response) => {
       const { input } = JSON.parse(request.body) as { input: string }
@@ -110,7 +112,8 @@ test('refusals are in OpenAI’s shape, with the status of what went wrong', () 
       assert.match(answer.error.message, says)
     }
     await far.close()
-  }))
+  }),
+)
 
 test('a plugin on another machine that cannot be reached is unavailable, and nobody stands in', () =>
   withServer(async ({ url, install, activate }) => {

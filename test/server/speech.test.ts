@@ -241,7 +241,7 @@ test('an upload of 100 MB is refused before it is read, with or without its leng
   assert.is((await json(url, '/health')).status, 'healthy')
 })
 
-test('the variant decides: voicedesign opens design, base opens cloning, on A', async () => {
+test.whole('the variant decides: voicedesign opens design, base opens cloning, on A', async () => {
   const variants = [
     ['voicedesign-1.7b', '/v1/audio/voice-design', { input: 'Hello there.', voice_description: 'a deep old man' }],
     ['base-0.6b', '/v1/audio/voice-clone', form('Hello there.', await voiceClip(4))],

@@ -37,7 +37,7 @@ notified('says that it is ready, alive, reloading and stopping, in that order', 
   }
 })
 
-notified('sends no sign of life to the watchdog of another process', async () => {
+notified.whole('sends no sign of life to the watchdog of another process', async () => {
   const home = temporaryFolder()
   await using receiver = closing(await openNotifyReceiver(join(home, 'notify')))
   const environment = { NOTIFY_SOCKET: receiver.path, WATCHDOG_USEC: '20000', WATCHDOG_PID: '1' }

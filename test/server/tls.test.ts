@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
@@ -36,7 +37,7 @@ test('answers over TLS 1.2 and 1.3 alone, in HTTP/1.1, and tells browsers to sta
     assert.match(body, `aichat --server ${url} setup`)
   }))
 
-test('commands reach it with the authority in NODE_EXTRA_CA_CERTS, and say so without', () =>
+test.whole('commands reach it with the authority in NODE_EXTRA_CA_CERTS, and say so without', () =>
   withHttps(async ({ url, folder }) => {
     using home = openHome()
     // In this process, which does not know the authority either.
@@ -48,9 +49,10 @@ test('commands reach it with the authority in NODE_EXTRA_CA_CERTS, and say so wi
     const known = await home.aichat(['--server', url, 'status'], { environment })
     assert.is(known.code, 77)
     assert.match(known.stderr, /A token is missing/)
-  }))
+  }),
+)
 
-test('a new certificate is used from the reload on, and a bad pair leaves the old one', () =>
+test.whole('a new certificate is used from the reload on, and a bad pair leaves the old one', () =>
   // A reload is a signal to the service: it has a process of its own.
   withHttps(async ({ url, folder, ca, reload }) => {
     makeCertificate(folder, 'other')
@@ -64,7 +66,8 @@ test('a new certificate is used from the reload on, and a bad pair leaves the ol
     assert.is((await get(`${url}/health`, readFileSync(join(folder, 'other.pem')))).status, 200)
     const refused = await get(`${url}/health`, ca).catch((reason: Error) => reason)
     assert.match((refused as Error).message, /self.signed|signature/i)
-  }, spawnDaemon))
+  }, spawnDaemon),
+)
 
 test('files that cannot be used are refused with all problems, and a key that others can read is named', async () => {
   const folder = temporaryFolder()

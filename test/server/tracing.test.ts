@@ -132,7 +132,7 @@ test('metrics have the names of the conventions, and are the counts that Prometh
   await collector.close()
 })
 
-test('a collector that hangs, refuses or is not there costs no chat, and the service ends', async () => {
+test.whole('a collector that hangs, refuses or is not there costs no chat, and the service ends', async () => {
   const sockets = new Set<Socket>()
   const hanging = createServer((socket) => void sockets.add(socket)).listen(0, '127.0.0.1')
   await once(hanging, 'listening')

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { parseWav } from '../../speech/audio/wav.ts'
 import type { SpeechEvent } from '../../speech/word-events.ts'
@@ -8,7 +9,7 @@ import { suite } from '../helpers/suite.ts'
 
 const test = suite('word times over HTTP')
 
-test('the events hold the words of the text, and the bytes of the answer without them', async () => {
+test.whole('the events hold the words of the text, and the bytes of the answer without them', async () => {
   await using server = closing(await openSpeech('voxb-tts'))
   const input = 'Hello there, my friend. It costs $5 today.'
   for (const stream of [false, true]) {

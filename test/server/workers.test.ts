@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -276,7 +277,7 @@ test('the service ends when it is asked to, with its workers', async () => {
   assert.is(await service.stop(), 0)
 })
 
-test('wrong numbers of workers are refused, and a worker without a service', async () => {
+test.whole('wrong numbers of workers are refused, and a worker without a service', async () => {
   for (const [words, expected] of [
     [['serve', 'api', '--workers', '0'], /Invalid number of workers "0": give one from 1 to 64, or auto/],
     [['serve', 'api', '--workers', 'two'], /Invalid number of workers "two"/],

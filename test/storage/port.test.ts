@@ -19,13 +19,13 @@ const holding = (files: readonly string[], pattern: RegExp) =>
 test('only the port imports a database, and only the composition root and backups open a storage', () => {
   for (const room of ['sqlite', 'postgres']) {
     const importers = holding(outside(`src/storage/${room}`), new RegExp(`storage/${room}/|'\\.{1,2}/${room}/`))
-    // names.ts is the small door of completions, which load nothing else; a transfer moves rows from one database to the other.
+    // A transfer moves rows from one database to the other.
     assert.equal(
       importers.filter((file) => !file.startsWith('src/storage/transfer/')),
-      ['src/storage/names.ts', 'src/storage/open-storage.ts'],
+      ['src/storage/open-storage.ts'],
     )
   }
-  const importers = holding(outside('src/storage'), /\b(?:openStorage|openStorageCopies|isStorageAbsent|readNames)\b/)
+  const importers = holding(outside('src/storage'), /\b(?:openStorage|openStorageCopies|isStorageAbsent)\b/)
   assert.equal(
     importers.filter((file) => !/^src\/(?:app|backup)\//.test(file)),
     [],

@@ -59,8 +59,6 @@ export interface ApiKeys {
   /** Tells how many keys it ended. */
   revokeAll(userId: string): Promise<number>
   countLive(userId: string): Promise<number>
-  /** Live keys without a use for so many milliseconds. */
-  unusedFor(milliseconds: number): Promise<readonly ApiKey[]>
   /** The state of a key at this moment. */
   stateOf(key: ApiKey): KeyState
   /** Writes the uses that are not written yet. */
@@ -150,11 +148,6 @@ export function createApiKeys({ store, bounds, clock, newId, random }: ApiKeyPar
       return count
     },
     countLive: (userId) => store.countLive(userId, clock()),
-    async unusedFor(milliseconds) {
-      await uses.flush()
-      const now = clock()
-      return store.unusedSince(now - milliseconds, now)
-    },
     stateOf({ username, revoked_at, expires_at }) {
       if (revoked_at !== null) return 'revoked'
       if (username === null) return 'ownerless'

@@ -105,8 +105,6 @@ export interface KeyStore {
   /** Revokes the user's live keys, and tells how many there were. */
   revokeAll(userId: string, now: number): Promise<number>
   countLive(userId: string, now: number): Promise<number>
-  /** Live keys that were neither made nor used since then, in the order of `list`, at most 1,000. */
-  unusedSince(since: number, now: number): Promise<readonly ApiKey[]>
   /**
    * The key with this digest as it is now, whichever process changed it last. Synchronous when it was read before and nothing
    * was written since, so that a request with a known key waits for nothing.

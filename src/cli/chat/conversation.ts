@@ -47,7 +47,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
   signal = cli.io.signal
   note(cli, 'Ask something, or /help; Ctrl-C stops an answer, Ctrl-D ends the conversation.')
   await greet()
-  const prompt = await openPromptLine(cli.io, {
+  const prompt = openPromptLine(cli.io, {
     history: await typedHistory(cli, persona, fixed.log),
     complete: completer(cli),
     edit: (text) => editText(cli, text, undefined, { file: 'question.md' }),

@@ -5,7 +5,7 @@ import type { Shell } from './script.ts'
 
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish']
 
-/** `aichat completion`, and the hidden commands behind the scripts and `npm run docs`. */
+/** `aichat completion`, and the hidden command behind `npm run docs`. */
 export function addCompletionCommands(program: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./actions.ts'))
 
@@ -16,9 +16,13 @@ export function addCompletionCommands(program: CliCommand, cli: Cli): void {
     .example('source <(aichat completion bash)', 'aichat completion fish > ~/.config/fish/completions/aichat.fish')
     .action((shell: Shell) => run((scripts) => scripts.printScript)(program, shell))
 
-  program.command('__complete <kind> [context]', { hidden: true }).action(run((words) => words.printWords))
-
   program
     .command('__generate <folder>', { hidden: true })
     .action((folder: string) => run((files) => files.writeGenerated)(program, folder))
+}
+
+/** The hidden command that the scripts ask for words. */
+export function addWordsCommand(program: CliCommand, cli: Cli): void {
+  const run = lazyActions(cli, () => import('./words.ts'))
+  program.command('__complete <kind> [context]', { hidden: true }).action(run((words) => words.printWords))
 }

@@ -120,7 +120,7 @@ export function flagNames(flags: readonly Flag[]): readonly string[] {
   return flags.flatMap(({ short, long }) => [short, long]).filter((name): name is string => name !== undefined)
 }
 
-/** The shell command that prints the words of a kind, within a second; `context` is the first argument before them. */
+/** The shell command that prints the words of a kind, within two seconds; `context` is the first argument before them. */
 export function wordsCommand(kind: string, context: string): string {
-  return `aichat --timeout 1s __complete ${kind} ${context} 2>/dev/null </dev/null`
+  return `aichat --timeout 2s __complete ${kind} ${context} 2>/dev/null </dev/null`
 }

@@ -1,10 +1,11 @@
-import type { Names } from '../../app/app.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isPrintableLine } from '../../formats/formats.ts'
 import { isSettingName, settingNames } from '../../settings/settings.ts'
-import type { WordCli } from '../terminal/cli.ts'
+import type { Cli } from '../terminal/cli.ts'
 
 /** The words of a kind; `context` is the first argument before them, such as the persona that owns the memories. */
-type Source = (context: string, cli: WordCli) => readonly string[] | Promise<readonly string[]>
+type Source = (context: string, cli: Cli) => readonly string[] | Promise<readonly string[]>
 
 /** Words that are the same for every installation and server. */
 const fixed: Readonly<Record<string, Source>> = {
@@ -18,7 +19,7 @@ const fixed: Readonly<Record<string, Source>> = {
       .read()
       .logins.map(({ server }) => server)
   },
-  'mcp-servers': async (_, cli) => (await names(cli)).toolServers(),
+  'mcp-servers': toolServers,
   'models-to-pull': () => knownModels(),
   servers: async () => ['api', ...(await speechServers()).map(({ id }) => id)],
   settings: () => Object.keys(settingNames),
@@ -33,37 +34,29 @@ const fixed: Readonly<Record<string, Source>> = {
     (await speechServers()).flatMap(({ voices, aliases }) => [...voices.map(({ id }) => id), ...Object.keys(aliases)]),
 }
 
-/** Words from this installation, without the areas that commands load. */
-const here: Readonly<
-  Record<string, (names: Names, context: string, cli: WordCli) => readonly string[] | Promise<readonly string[]>>
-> = {
-  'api-keys': (names) => names.records('api-keys'),
-  backups: (names, persona) => names.records('backups', persona),
-  keys: async (names) => (await names.plugins()).flatMap(({ key }) => key ?? []),
-  'limit-subjects': async (names) => [
+/** Words from this installation. */
+const here: Readonly<Record<string, Source>> = {
+  keys: async (_, cli) => (await plugins(cli)).flatMap(({ key }) => key || []),
+  'limit-subjects': async (_, cli) => [
     'all',
-    ...(await names.plugins()).map(({ id }) => `plugin:${id}`),
-    ...(await names.records('users')).map((name) => `user:${name}`),
-    ...(await names.records('api-keys')).map((id) => `key:${id}`),
+    ...(await plugins(cli)).map(({ id }) => `plugin:${id}`),
+    ...(await recordsOf('users', cli)).map((name) => `user:${name}`),
+    ...(await recordsOf('api-keys', cli)).map((id) => `key:${id}`),
   ],
-  memories: (names, persona) => names.records('memories', persona),
-  models: async (names, _, cli) => [
+  models: async (_, cli) => [
     ...(await aliases(cli)),
     ...(await pulledModels(cli, 'chat')).map((name) => `local:${name}`),
-    ...(await names.plugins()).flatMap(({ id, models }) => models.map((model) => `${id}:${model}`)),
+    ...(await plugins(cli)).flatMap(({ id, models }) => models.map((model) => `${id}:${model}`)),
   ],
-  personas: (names) => names.records('personas'),
-  plugins: async (names) => (await names.plugins()).map(({ id }) => id),
-  'pulled-models': (_names, _context, cli) => pulledModels(cli),
-  sessions: (names) => names.records('sessions'),
-  users: (names) => names.records('users'),
+  plugins: async (_, cli) => (await plugins(cli)).map(({ id }) => id),
+  'pulled-models': (_, cli) => pulledModels(cli),
 }
 
 /**
  * The words of a kind, sorted; none on any failure, since a completion must not print errors. Names with control characters are
  * left out.
  */
-export async function wordsOf(cli: WordCli, kind: string, context = ''): Promise<readonly string[]> {
+export async function wordsOf(cli: Cli, kind: string, context = ''): Promise<readonly string[]> {
   try {
     const words = await unsorted(cli, kind, context)
     return [...new Set(words)].filter((word) => word !== '' && isPrintableLine(word)).sort()
@@ -72,17 +65,25 @@ export async function wordsOf(cli: WordCli, kind: string, context = ''): Promise
   }
 }
 
-async function unsorted(cli: WordCli, kind: string, context: string): Promise<readonly string[]> {
+/**
+ * Prints the words of a kind, which the scripts ask for; prints nothing on a failure. `context` is the first argument before
+ * them.
+ */
+export async function printWords(cli: Cli, kind: string, context?: string): Promise<void> {
+  await cli.io.out((await wordsOf(cli, kind, context)).map((word) => `${word}\n`).join(''))
+}
+
+async function unsorted(cli: Cli, kind: string, context: string): Promise<readonly string[]> {
   const source = Object.hasOwn(fixed, kind) ? fixed[kind] : undefined
   if (source) return source(context, cli)
   const { findServer } = await import('../remote/target.ts')
   // A shell that stands still for a server is worse than no words.
-  if (!Object.hasOwn(here, kind) || (await findServer(cli))) return []
-  return here[kind]!(await names(cli), context, cli)
+  if (await findServer(cli)) return []
+  return Object.hasOwn(here, kind) ? here[kind]!(context, cli) : recordsOf(kind, cli, context)
 }
 
 /** The values of a setting; none for a text that only the user knows. */
-async function settingValues(name: string, cli: WordCli): Promise<readonly string[]> {
+async function settingValues(name: string, cli: Cli): Promise<readonly string[]> {
   if (!isSettingName(name)) return []
   if (['true', 'false'].includes(settingNames[name].fallback)) return ['true', 'false']
   if (name === 'log.level') return ['error', 'warn', 'info', 'debug']
@@ -99,13 +100,25 @@ async function settingValues(name: string, cli: WordCli): Promise<readonly strin
 }
 
 /** The user's own names for models. */
-async function aliases(cli: WordCli): Promise<readonly string[]> {
+async function aliases(cli: Cli): Promise<readonly string[]> {
   const { readAliases } = await import('../../settings/model-aliases.ts')
   return [...readAliases((await cli.settings()).paths).keys()]
 }
 
-async function names(cli: WordCli): Promise<Names> {
-  return (await import('../../app/names.ts')).openNames(await cli.settings())
+/** The servers of tools, by their file. */
+async function toolServers(_context: string, cli: Cli): Promise<readonly string[]> {
+  const { config } = (await cli.settings()).paths
+  const { servers } = JSON.parse(readFileSync(join(config, 'mcp.json'), 'utf8')) as { servers?: object }
+  return Object.keys(servers ?? {})
+}
+
+async function recordsOf(kind: string, cli: Cli, context = ''): Promise<readonly string[]> {
+  const { isStored, records } = await import('./records.ts')
+  return Object.hasOwn(records, kind) && (await isStored(cli)) ? records[kind]!(cli, context) : []
+}
+
+async function plugins(cli: Cli) {
+  return (await import('./records.ts')).installedPlugins(cli)
 }
 
 async function knownModels(kind?: string): Promise<readonly string[]> {
@@ -114,7 +127,7 @@ async function knownModels(kind?: string): Promise<readonly string[]> {
 }
 
 /** The models in the folder of pulled ones; no runner is asked. */
-async function pulledModels(cli: WordCli, kind?: 'chat'): Promise<readonly string[]> {
+async function pulledModels(cli: Cli, kind?: 'chat'): Promise<readonly string[]> {
   const { modelsFolder } = await cli.settings()
   const [{ openRecords }, { existsSync }] = [await import('../../model-hub/record.ts'), await import('node:fs')]
   if (!existsSync(modelsFolder)) return []

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts'
 import { listChatModels, listPersonas, serviceStatus } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
-import type { OfferedModel } from './client.ts'
+import type { OfferedModel } from './clients.ts'
 
 type ListedModel = z.output<typeof listChatModels.output>['models'][number]
 

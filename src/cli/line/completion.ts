@@ -1,4 +1,4 @@
-import type { Ruler } from '../markdown/styled.ts'
+import { columnCounter } from '../terminal/table.ts'
 
 /** The words that can replace the text between `from` and the cursor. */
 export interface Completion {
@@ -14,8 +14,8 @@ export interface CompletedWord {
   readonly goesOn?: boolean
 }
 
-/** Finds the words for a text that is being typed. */
-export type Complete = (text: string, cursor: number, signal: AbortSignal) => Promise<Completion>
+/** Finds the words for a line that is typed as far as the cursor. */
+export type Complete = (typed: string, signal: AbortSignal) => Promise<Completion>
 
 /** The text that all words begin with. */
 export function commonBeginning(words: readonly CompletedWord[]): string {
@@ -29,15 +29,16 @@ export function commonBeginning(words: readonly CompletedWord[]): string {
 const mostShown = 100
 
 /** The words in columns, as a shell lists them. */
-export function listed(words: readonly CompletedWord[], columns: number, ruler: Ruler): readonly string[] {
+export async function listed(words: readonly CompletedWord[], columns: number): Promise<readonly string[]> {
   const names = words.slice(0, mostShown).map(({ text, shown }) => shown ?? text)
-  const widest = Math.max(...names.map(ruler.columns)) + 2
+  const width = await columnCounter(names)
+  const widest = Math.max(...names.map(width)) + 2
   const perRow = Math.max(1, Math.floor(columns / widest))
   const rows = Math.ceil(names.length / perRow)
   const lines = Array.from({ length: rows }, (_, row) =>
     names
       .filter((_name, at) => at % rows === row)
-      .map((name) => name + ' '.repeat(widest - ruler.columns(name)))
+      .map((name) => name + ' '.repeat(widest - width(name)))
       .join('')
       .trimEnd(),
   )

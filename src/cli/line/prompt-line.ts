@@ -1,16 +1,10 @@
-import { emitKeypressEvents, type Key } from 'node:readline'
+import { createInterface, emitKeypressEvents, type Interface, type Key } from 'node:readline'
+import { PassThrough } from 'node:stream'
 import type { ReadStream } from 'node:tty'
-import { openRuler } from '../markdown/styled.ts'
 import { type Io, stripControls } from '../terminal/io.ts'
-import { openBuffer } from './buffer.ts'
-import { chordOf, createCommands } from './commands.ts'
 import { type Complete, commonBeginning, listed } from './completion.ts'
-import { openDumbView } from './dumb-view.ts'
-import type { History } from './history.ts'
 import { openKeyboard } from './keyboard.ts'
-import type { Edited } from './layout.ts'
-import { continues } from './multi-line.ts'
-import { openLineView } from './view.ts'
+import { endsInBackslash, isOpenBlock } from './multi-line.ts'
 
 /** The prompt of a conversation on a terminal. */
 export interface PromptLine {
@@ -28,6 +22,13 @@ export interface PromptLine {
   close(): void
 }
 
+/** The lines that were typed before. */
+export interface History {
+  /** The latest first. */
+  readonly lines: readonly string[]
+  add(line: string): void
+}
+
 /** The parts of a prompt other than the terminal. */
 export interface PromptParts {
   readonly history: History
@@ -41,19 +42,26 @@ type Keypress = readonly [text: string | undefined, key: Key]
 /** A completion that asks a server gives up after this time: milliseconds. */
 const completionMs = 3_000
 
-const mark = '> '
+/** The mark before the first line of a text, and before each further one. */
+const [firstMark, nextMark] = ['> ', '. ']
 
 /**
  * Opens the prompt on stdin and stderr. Keys are read in raw mode all the time, so Ctrl-C arrives as a key and keys typed
- * during an answer wait for the next question; readline edits the text, and a view of our own draws it.
+ * during an answer wait for the next question; readline edits and draws the line that is typed.
  */
-export async function openPromptLine(io: Io, parts: PromptParts): Promise<PromptLine> {
+export function openPromptLine(io: Io, parts: PromptParts): PromptLine {
   const keyboard = io.stdin as ReadStream
-  const ruler = await openRuler()
-  const buffer = openBuffer()
   const terminal = openKeyboard(io)
-  const view = io.environment['TERM'] === 'dumb' ? openDumbView(io) : openLineView(io, ruler)
+  const isDumb = io.environment['TERM'] === 'dumb'
+  /** Carries keys to readline. */
+  const keys = new PassThrough()
   let { history } = parts
+  /** Open while a text is typed: a change of the window's size draws its line. */
+  let editor: Interface | undefined
+  /** The lines of a text before the one that is typed. */
+  let begun: string[] = []
+  /** True while lines end within a text: those of a paste, or by Alt-Enter. */
+  let goesOn = false
   let waiting: Keypress[] = []
   /** The text of a paste that has begun. */
   let pasted: string | undefined
@@ -67,22 +75,10 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
   /** True after Ctrl-X. */
   let prefixed = false
   let closed = false
-  /** True from a drawing after Ctrl-Z to the next key: the signal that follows finds that drawing on the screen. */
-  let resumed = false
-
-  const commands = createCommands(buffer, {
-    enter,
-    earlier: () => show(history.earlier(buffer.text)),
-    later: () => show(history.later()),
-    complete: () => hold(complete),
-    endOfInput: close,
-    clear: () => view.clear(),
-  })
 
   emitKeypressEvents(keyboard)
   keyboard.on('keypress', onKeypress).on('end', close)
   process.on('SIGCONT', onContinued)
-  const stopListening = io.onResize(draw)
   io.signal.addEventListener('abort', close, { once: true })
   if (io.signal.aborted) close()
   else terminal.enter()
@@ -93,8 +89,7 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
       const nextText = new Promise<string | undefined>((resolve) => {
         deliver = resolve
       })
-      view.forget()
-      draw()
+      openEditor()
       readWaiting()
       return nextText
     },
@@ -111,7 +106,9 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     use(other) {
       history = other
     },
-    clear: () => view.clear(),
+    clear() {
+      if (!isDumb) io.stderr.write('\x1b[H\x1b[2J')
+    },
     close,
   }
 
@@ -128,25 +125,84 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     }
   }
 
+  /** Draws the mark in the line of the cursor, and begins to edit a line there. */
+  function openEditor(): void {
+    editor = createInterface({
+      input: keys,
+      output: io.stderr,
+      terminal: true,
+      prompt: begun.length === 0 ? firstMark : nextMark,
+      history: [...history.lines],
+      historySize: history.lines.length + 1_000,
+    })
+    editor.on('line', onLine)
+    editor.prompt()
+  }
+
+  /** Leaves the line as it is drawn; the cursor then stands below it. */
+  function leaveEditor(): void {
+    if (!editor) return
+    press(undefined, { ctrl: true, name: 'e' })
+    editor.close()
+    editor = undefined
+    io.stderr.write('\n')
+  }
+
+  function press(text: string | undefined, key: Partial<Key>): void {
+    keys.emit('keypress', text, { ctrl: false, meta: false, shift: false, ...key })
+  }
+
+  /** The text as far as it is typed. */
+  function typedText(): string {
+    return [...begun, editor?.line ?? ''].join('\n')
+  }
+
+  function onLine(line: string): void {
+    begun.push(line)
+    if (!goesOn && line.trim() !== '') history.add(line)
+    const isOpen = goesOn || isOpenBlock(begun.join('\n'))
+    if (!isOpen && endsInBackslash(line)) begun[begun.length - 1] = line.slice(0, -1)
+    else if (!isOpen) return finish()
+    editor!.setPrompt(nextMark)
+    editor!.prompt()
+  }
+
+  /** Gives the text away. */
+  function finish(): void {
+    const resolve = deliver
+    const text = begun.join('\n')
+    deliver = undefined
+    begun = []
+    editor!.close()
+    editor = undefined
+    resolve?.(text)
+  }
+
+  /** Inserts a text of any number of lines at the cursor, without ending the text. */
+  function insert(text: string): void {
+    if (text === '') return
+    const rest = text.includes('\n') ? editor!.line.slice(editor!.cursor) : ''
+    // Each line break enters a line: the rest belongs to the last one.
+    if (rest !== '') press(undefined, { ctrl: true, name: 'k' })
+    goesOn = true
+    press(text + rest, {})
+    goesOn = false
+  }
+
   function onKeypress(text: string | undefined, key: Key): void {
-    resumed = false
     if (key.ctrl && key.name === 'c') return interrupt()
     if (key.ctrl && key.name === 'z') return suspend()
     waiting.push([text, key])
     readWaiting()
   }
 
-  /** Reads keys only while `next` is pending; draws their changes together. */
+  /** Reads keys only while `next` is pending. */
   function readWaiting(): void {
-    let taken = false
-    while (deliver && !busy && waiting.length > 0) {
-      read(waiting.shift()!)
-      taken = true
-    }
-    if (taken) draw()
+    while (deliver && !busy && waiting.length > 0) read(waiting.shift()!)
   }
 
   function read([text, key]: Keypress): void {
+    const isEnter = key.name === 'return' || key.name === 'enter'
     leaves = false
     if (key.name === 'paste-start') pasted = ''
     else if (key.name === 'paste-end') paste()
@@ -154,32 +210,19 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     else if (prefixed) {
       prefixed = false
       if (key.ctrl && key.name === 'e') hold(edit)
-    } else if (chordOf(key) === 'C-x') prefixed = true
-    else commands.run(text, key)
+    } else if (key.ctrl && key.name === 'x') prefixed = true
+    else if (key.ctrl && key.name === 'd' && editor!.line === '') {
+      if (begun.length === 0) close()
+    } else if (key.name === 'tab') hold(complete)
+    else if (isEnter && key.meta) insert('\n')
+    else press(text, key)
   }
 
   /** Inserts pasted text; its line breaks do not end the text. */
   function paste(): void {
     const text = stripControls((pasted ?? '').replace(/\r\n?/g, '\n')).replace(/(?<!\n)\n+$/, '')
     pasted = undefined
-    buffer.insert(text)
-  }
-
-  /** Enter: gives the text away, or begins its next line. */
-  function enter(): void {
-    const { text, cursor } = buffer
-    const more = continues(text, cursor)
-    if (more !== undefined) return buffer.set(more)
-    const resolve = deliver
-    deliver = undefined
-    view.finish(edited())
-    history.add(text)
-    buffer.set('')
-    resolve?.(text)
-  }
-
-  function show(text: string | undefined): void {
-    if (text !== undefined) buffer.set(text)
+    insert(text)
   }
 
   /** Lets keys wait for work that Ctrl-C, or the time, ends. */
@@ -196,45 +239,66 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     function release(): void {
       if (busy !== held) return
       busy = undefined
-      draw()
       readWaiting()
     }
   }
 
   async function complete(signal: AbortSignal): Promise<void> {
-    const { text, cursor } = buffer
+    // A dumb terminal cannot show a changed line.
+    if (isDumb) return
+    const { line, cursor } = editor!
     const held = busy
     const timer = setTimeout(() => held?.abort(), completionMs)
-    const { from, words } = await parts.complete(text, cursor, signal).finally(() => clearTimeout(timer))
+    const typed = line.slice(0, cursor)
+    const { from, words } = await parts.complete(typed, signal).finally(() => clearTimeout(timer))
     const [only, ...others] = words
     // The text may be another by now.
     if (signal.aborted || !only) return
-    const isLast = others.length === 0 && !only.goesOn && !text.startsWith(' ', cursor)
+    const isLast = others.length === 0 && !only.goesOn && !line.startsWith(' ', cursor)
     const inserted = others.length === 0 ? only.text + (isLast ? ' ' : '') : commonBeginning(words)
     if (others.length === 0 || inserted.length > cursor - from)
-      buffer.set(text.slice(0, from) + inserted + text.slice(cursor), from + inserted.length)
-    else view.above([...shownRows(edited()), ...listed(words, io.columns, ruler)])
+      draw(line.slice(0, from) + inserted + line.slice(cursor), from + inserted.length)
+    else {
+      const rows = await listed(words, io.columns)
+      if (!signal.aborted) showAbove(rows)
+    }
+  }
+
+  /** Draws another line in place of the one that is typed. */
+  function draw(line: string, cursor: number): void {
+    // Members of readline's Interface that its types declare as read-only.
+    Object.assign(editor!, { line, cursor })
+    editor!.prompt(true)
+  }
+
+  /** Prints lines below the one that is typed, and draws that again below them. */
+  function showAbove(lines: readonly string[]): void {
+    const { line, cursor } = editor!
+    leaveEditor()
+    for (const each of lines) io.err(each)
+    openEditor()
+    if (isDumb) insert(line)
+    else draw(line, cursor)
   }
 
   async function edit(): Promise<void> {
-    const { text } = buffer
-    view.above([])
-    const written = await lend(() => parts.edit(text))
-    buffer.set(stripControls(written.replace(/\r\n?/g, '\n')))
-  }
-
-  /** Prints a remark above the text. */
-  function tell(remark: string): void {
+    const text = typedText()
+    leaveEditor()
+    begun = []
+    let written = text
+    try {
+      written = stripControls((await lend(() => parts.edit(text))).replace(/\r\n?/g, '\n'))
+    } catch (reason) {
+      if (!closed) io.err(stripControls(`aichat: ${(reason as Error).message}`))
+    }
     if (closed) return
-    view.above(stripControls(`aichat: ${remark}`).split('\n'))
+    openEditor()
+    insert(written)
   }
 
-  function edited(): Edited {
-    return { text: buffer.text, cursor: buffer.cursor, mark }
-  }
-
-  function draw(): void {
-    if (deliver && !busy) view.draw(edited())
+  /** Prints a remark. */
+  function tell(remark: string): void {
+    if (editor) showAbove(stripControls(`aichat: ${remark}`).split('\n'))
   }
 
   /** Ctrl-C: stops an answer; else clears the text; on an empty one the second one leaves. */
@@ -250,13 +314,13 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     }
     busy?.abort()
     if (!deliver) return
-    const empty = buffer.text === ''
-    if (empty && leaves) return close()
-    leaves = empty
-    view.finish(edited())
-    buffer.set('')
-    if (empty) io.err('Ctrl-C again, or Ctrl-D, ends the conversation.')
-    draw()
+    const isEmpty = typedText() === ''
+    if (isEmpty && leaves) return close()
+    leaves = isEmpty
+    leaveEditor()
+    begun = []
+    if (isEmpty) io.err('Ctrl-C again, or Ctrl-D, ends the conversation.')
+    openEditor()
   }
 
   /** Ctrl-Z: stops the process group; without job control it continues. */
@@ -264,7 +328,6 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     terminal.leave()
     process.kill(0, 'SIGTSTP')
     onContinued()
-    resumed = true
   }
 
   /** After SIGCONT: raw mode again, since the shell has used the terminal. */
@@ -272,9 +335,7 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     if (closed) return
     terminal.leave()
     terminal.enter()
-    if (resumed) view.above([])
-    else view.forget()
-    draw()
+    editor?.prompt(true)
   }
 
   function close(): void {
@@ -283,17 +344,12 @@ export async function openPromptLine(io: Io, parts: PromptParts): Promise<Prompt
     busy?.abort()
     io.signal.removeEventListener('abort', close)
     process.off('SIGCONT', onContinued)
-    stopListening()
     keyboard.off('keypress', onKeypress).off('end', close)
     terminal.close()
-    buffer.close()
+    editor?.close()
+    keys.destroy()
     const resolve = deliver
     deliver = undefined
     resolve?.(undefined)
   }
-}
-
-/** The text as it stays above a list of words. */
-function shownRows({ mark: before, text }: Edited): readonly string[] {
-  return `${before}${text}`.split('\n')
 }

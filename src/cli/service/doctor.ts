@@ -1,12 +1,11 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type App, openApp } from '../../app/app.ts'
 import { toAppError } from '../../errors.ts'
-import { counted, printableLine } from '../../formats/formats.ts'
-import { type Settings, xdgFolder } from '../../settings/settings.ts'
+import { counted } from '../../formats/formats.ts'
+import type { Settings } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
-import { fullTime } from '../terminal/times.ts'
 
 /** A finding of `aichat doctor`. */
 interface Finding {
@@ -59,7 +58,6 @@ async function examineInstallation(settings: Settings, findings: Finding[]): Pro
   try {
     if (app) await examineApp(app, findings)
     await runCheck(findings, 'onnxruntime-node', nativeRuntime, 'warning')
-    findings.push(...otherPrograms(settings))
   } finally {
     await app?.close()
   }
@@ -67,7 +65,6 @@ async function examineInstallation(settings: Settings, findings: Finding[]): Pro
 
 async function examineApp(app: App, findings: Finding[]): Promise<void> {
   if (!app.database) await runCheck(findings, 'database', async () => ({ detail: await app.checkStorage() }))
-  await runCheck(findings, 'API keys', () => unusedKeys(app, findings))
   await runCheck(findings, 'plugins', async () => plugins(app, findings))
   await runCheck(findings, 'local runner', () => runner(app))
   await runCheck(findings, 'chats', () => chats(app, findings))
@@ -133,26 +130,6 @@ function nearestTo(folder: string): string {
   return above === folder || existsSync(above) ? above : nearestTo(above)
 }
 
-/** Days after which a key without a use is worth a look. */
-const unusedDays = 90
-
-/** Lists the live API keys that nothing uses: each is a risk without a purpose. */
-async function unusedKeys(app: App, findings: Finding[]): Promise<{ detail: string } | undefined> {
-  const keys = await app.unusedKeys(unusedDays * 86_400_000)
-  for (const { id, name, username, last_used_at } of keys.slice(0, 20))
-    findings.push({
-      check: 'API keys',
-      status: 'warning',
-      detail: `${printableLine(name)} of ${username} was ${last_used_at === null ? 'never used' : `last used on ${fullTime(last_used_at).slice(0, 10)}`}`,
-      fix: `if nothing needs it: aichat key revoke ${id}`,
-    })
-  return keys.length === 0
-    ? { detail: `none lies unused for ${unusedDays} days` }
-    : keys.length > 20
-      ? { detail: `${keys.length} lie unused for ${unusedDays} days` }
-      : undefined
-}
-
 function plugins(app: App, findings: Finding[]): { detail: string } {
   for (const { id, problems } of app.plugins.broken()) {
     findings.push({
@@ -213,28 +190,4 @@ async function nativeRuntime(): Promise<{ detail: string }> {
   const { requireRuntime } = await import('../../inference/session.ts')
   await requireRuntime()
   return { detail: 'loads' }
-}
-
-/** Checks for another program of the name aichat (sigoden/aichat). */
-function otherPrograms({ environment }: Settings): readonly Finding[] {
-  const found = (environment['PATH'] ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, 'aichat'))
-    .filter((path) => existsSync(path))
-  const foreign = join(xdgFolder(environment, 'XDG_CONFIG_HOME', '.config'), 'aichat', 'config.yaml')
-  return [
-    ...(new Set(found).size > 1
-      ? [
-          {
-            check: 'path',
-            status: 'warning' as const,
-            detail: `several programs are called aichat: ${[...new Set(found)].join(', ')}`,
-            fix: 'the first one runs; check it with aichat --version',
-          },
-        ]
-      : []),
-    ...(existsSync(foreign)
-      ? [{ check: 'path', status: 'ok' as const, detail: `${foreign} belongs to another program and is left alone` }]
-      : []),
-  ]
 }

@@ -55,9 +55,6 @@ export interface Cli {
   signal(): AbortSignal
 }
 
-/** The parts of a command that completions use: its settings, and a server where one is asked. */
-export type WordCli = Pick<Cli, 'settings' | 'globals'>
-
 /** Runs operations: in this process, or on a server. */
 export interface Backend {
   /** The server's address; undefined for this process. */

@@ -5,7 +5,6 @@ import { escapedJson, isUnusablePath, whyNoFolder } from '../../formats/formats.
 import type { Cli } from './cli.ts'
 import { coloured } from './colour.ts'
 import { type Io, interrupted, stripControls, terminated } from './io.ts'
-import { pathOf, suggestionFor } from './other-verbs.ts'
 import { Interrupted } from './prompts.ts'
 
 /** A command line that commander rejects, with the command that rejected it. */
@@ -120,10 +119,9 @@ function usage({ thrown, command }: UsageError, argv: readonly string[]): AppErr
   const message = choicesMessage(problem) ?? problem.charAt(0).toUpperCase() + problem.slice(1)
   const word = /^Unknown command '(.*)'$/.exec(message)?.[1]
   const unknown = path.length === 0 ? word : undefined
-  const known = word === undefined ? undefined : suggestionFor(word, command)
   return new AppError('usage', message.replace(/\.$/, ''), {
     details: [
-      ...(known ? [known] : suggestion ? [suggestion.replace(/^\(|\)$/g, '')] : []),
+      ...(suggestion ? [suggestion.replace(/^\(|\)$/g, '')] : []),
       // No option has a space: it is a text, such as an entry of a list.
       ...(/^Unknown option '-\S*\s.*'$/s.test(message) ? ['To give it as a text, put -- before it'] : []),
       ...(unknown === undefined ? [] : [`To ask it as a question: aichat chat ${quoted(questionIn(argv, unknown))}`]),
@@ -131,6 +129,11 @@ function usage({ thrown, command }: UsageError, argv: readonly string[]): AppErr
     ],
     cause: thrown,
   })
+}
+
+/** The names of a command below the program. */
+function pathOf(command: Command): string[] {
+  return command.parent ? [...pathOf(command.parent), command.name()] : []
 }
 
 /** The words from an unknown command to the first option. */

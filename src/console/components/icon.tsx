@@ -32,7 +32,6 @@ const paths = {
   lock: 'M4 7h8v6.500H4zM5.5 7V5a2.5 2.5 0 0 1 5 0v2',
   next: 'M6 3l5 5-5 5',
   picture: 'M2 3h12v10H2zM2 11l3.5-3.500L9 11l2-2 3 3M10.5 6h.01',
-  record: 'M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6',
 } as const
 
 export type IconName = keyof typeof paths

@@ -29,7 +29,6 @@ import type {
   showUsage,
   systemInfo,
   testPlugin,
-  validatePlugin,
   verifyPersona,
   whoAmI,
 } from '../../operations/operations.ts'
@@ -57,7 +56,6 @@ export type ChatModel = OutputOf<typeof listChatModels>['models'][number]
 export type Plugin = OutputOf<typeof listPlugins>['plugins'][number]
 export type PluginTest = OutputOf<typeof testPlugin>
 export type StoredKey = OutputOf<typeof setPluginKey>
-export type PluginCheck = OutputOf<typeof validatePlugin>
 export type Refreshed = OutputOf<typeof refreshModels>['plugins'][number]
 export type FollowedRequest = OutputOf<typeof listRequests>['requests'][number]
 export type Load = OutputOf<typeof showLoad>

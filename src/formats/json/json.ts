@@ -14,7 +14,6 @@ import { capital, createJsonMeter, type JsonBounds } from './meter.ts'
  *   its brackets and strings; each piece is then parsed alone.
  * - Checksums: `canonical.ts` writes the one text of a value by RFC 8785, and reads as strictly as that asks: no key twice, no
  *   integer that loses digits, no half of a surrogate pair.
- * - Messages: `line-of.ts` finds the line that a problem is about.
  */
 
 /** Levels of nesting: JSON.parse takes hundreds of thousands, the code after it does not. */

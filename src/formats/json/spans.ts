@@ -46,7 +46,6 @@ interface Reading {
  */
 function* endsIn(piece: Buffer, reading: Reading, from = 0): Generator<number> {
   let { depth, inString, escaped } = reading
-  const flat = createFlatLists(piece)
   for (let at = from; at < piece.length; at++) {
     const byte = piece[at]!
     if (inString) {
@@ -58,11 +57,8 @@ function* endsIn(piece: Buffer, reading: Reading, from = 0): Generator<number> {
     const kind = kinds[byte]!
     if (kind === plain) continue
     if (kind === quote) inString = true
-    else if (kind === opening) {
-      const close = byte === openBracket ? flat.endOf(at) : -1
-      if (close < 0) depth++
-      else at = close
-    } else if (kind === closing) {
+    else if (kind === opening) depth++
+    else if (kind === closing) {
       if (--depth < 0) return yield at
     } else if (depth === 0) yield at
   }
@@ -87,38 +83,6 @@ function* splitSpans(file: number, inside: Span): Generator<Span> {
   if (reading.depth !== 0 || reading.inString) throw damaged('The JSON breaks off')
   // `[]` holds nothing, `[1,]` holds an empty second item, which its reader refuses.
   if (start !== inside.start || !isBlank(file, { start, end: inside.end })) yield { start, end: inside.end }
-}
-
-const [openBracket, closeBracket] = [0x5b, 0x5d]
-
-/**
- * Finds the end of a list that holds no text, list or object, such as an embedding, which is most of a package: the search
- * for one byte is several times as fast as a look at each. Each search begins where the last one ended.
- */
-function createFlatLists(bytes: Buffer): { endOf(open: number): number } {
-  const closing = seekerOf(bytes, closeBracket)
-  const others = [0x22, 0x7b, 0x7d, openBracket].map((byte) => seekerOf(bytes, byte))
-  return {
-    /** The place of the closing bracket; -1 where the list holds more than plain values, or is not whole here. */
-    endOf(open) {
-      const close = closing(open)
-      if (close === bytes.length) return -1
-      for (const next of others) if (next(open) < close) return -1
-      return close
-    },
-  }
-}
-
-/** Finds the next place of a byte behind another one; the length where there is none. Places are asked for in order. */
-function seekerOf(bytes: Buffer, byte: number): (behind: number) => number {
-  let next = -1
-  return (behind) => {
-    if (next <= behind) {
-      const found = bytes.indexOf(byte, behind + 1)
-      next = found < 0 ? bytes.length : found
-    }
-    return next
-  }
 }
 
 /** The meaning of a byte outside of a string; a table, since most bytes are digits and mean nothing. */
@@ -210,13 +174,13 @@ export function* jsonItems(chunks: Iterable<Uint8Array>, most: number): Generato
     while (!hasBegun && start < piece.length) {
       const byte = piece[start++]
       if (isSpace(byte) || byte === mark[position++]) continue
-      if (byte !== openBracket) throw damaged('The JSON is no list')
+      if (byte !== 0x5b) throw damaged('The JSON is no list')
       hasBegun = true
     }
     if (hasBegun && !hasEnded) {
       for (const end of endsIn(piece, reading, start)) {
         const isLast = kinds[piece[end]!] === closing
-        if (isLast && piece[end] !== closeBracket) throw damaged('The JSON has a bracket too many')
+        if (isLast && piece[end] !== 0x5d) throw damaged('The JSON has a bracket too many')
         take(piece.subarray(start, end))
         start = end + 1
         const item = taken()

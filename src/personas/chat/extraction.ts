@@ -1,11 +1,12 @@
 import type { ChatCall, Message } from '../../chat/chat.ts'
+import { isEnded } from '../memory/closing.ts'
 import { isTold } from '../memory/kinds.ts'
 import type { Memories } from '../memory/memories.ts'
-import { conversationOf, type MemoryEntry, speakerOf } from '../memory/memory.ts'
+import { conversationOf, isPinned, type MemoryEntry, speakerOf } from '../memory/memory.ts'
 import { memorySettingsOf, type Persona } from '../persona.ts'
 import type { Profiles } from '../profile/profiles.ts'
 import type { Behind } from './behind.ts'
-import { extractionPrompt, type FoundFact, factsIn } from './facts.ts'
+import { endingsIn, extractionPrompt, type FoundFact, factsIn } from './facts.ts'
 import type { Redact } from './keeping.ts'
 
 /**
@@ -25,7 +26,7 @@ export type AskModel = (
 export interface ExtractionParts {
   readonly ask: AskModel
   readonly behind: Behind
-  readonly memories: Pick<Memories, 'add' | 'search'>
+  readonly memories: Pick<Memories, 'add' | 'search' | 'list' | 'end'>
   readonly profiles: Pick<Profiles, 'found'>
   readonly redact: Redact
 }
@@ -33,9 +34,13 @@ export interface ExtractionParts {
 /** Memories of one question to the model: those of turns that came while it was busy go together, which costs less. */
 const mostTogether = 12
 
+/** Earlier memories that the model is shown with them: those nearest to each, and the newest. */
+const nearest = 4
+const mostEarlier = 30
+
 /**
  * Has personas' models find facts in the memories of turns, if their settings say so: those of which the model is sure become
- * memories beside their sources, and lines of the profile. The returned function returns at once, and no failure behind it reaches
+ * memories beside their sources, and lines of the profile; and earlier memories that the turns end keep the time of it. The returned function returns at once, and no failure behind it reaches
  * a chat.
  */
 export function createExtraction({ ask, behind, memories, profiles, redact }: ExtractionParts) {
@@ -61,13 +66,16 @@ export function createExtraction({ ask, behind, memories, profiles, redact }: Ex
     waiting.set(id, line)
     const isQueued = behind.run(persona, async (signal) => {
       if (waiting.get(id) === line) waiting.delete(id)
-      const { text, model } = await ask(persona, extractionPrompt(line), by, signal)
+      const earlier = await earlierThan(persona, line)
+      const { text, model } = await ask(persona, extractionPrompt(line, earlier), by, signal)
       const { extract_min_confidence: least } = memorySettingsOf(persona)
       const found = factsIn(text, line, redact).filter(({ confidence }) => confidence >= least)
       for (const fact of found) {
         if (signal.aborted) return
         await remember(persona, fact, model, line)
       }
+      for (const { earlier: before, by: news, confidence } of endingsIn(text, line, earlier))
+        if (confidence >= least && !signal.aborted) await memories.end(persona, before.id, news)
       await profiles.found(
         persona,
         found.flatMap(({ slot, confidence: _confidence, ...fact }) => (slot ? [{ ...fact, slot }] : [])),
@@ -75,6 +83,20 @@ export function createExtraction({ ask, behind, memories, profiles, redact }: Ex
       )
     })
     if (!isQueued) waiting.delete(id)
+  }
+
+  /** What the user said before that still holds, as far as these turns may have ended it. */
+  async function earlierThan(persona: Persona, line: readonly MemoryEntry[]): Promise<readonly MemoryEntry[]> {
+    const found = new Map<string, MemoryEntry>()
+    const add = (entry: MemoryEntry) => {
+      const isNew = line.some(({ id }) => id === entry.id)
+      const isOpen = isTold(entry) && !isPinned(entry.metadata) && !isEnded(entry.metadata)
+      if (!isNew && isOpen && entry.metadata['source'] !== 'extract') found.set(entry.id, entry)
+    }
+    for (const { content } of line)
+      for (const { entry } of (await memories.search(persona, { query: content, limit: nearest })).hits) add(entry)
+    for (const entry of (await memories.list(persona, { limit: 2 * mostEarlier, offset: 0 })).memories) add(entry)
+    return [...found.values()].slice(0, mostEarlier)
   }
 
   /** Keeps a fact beside its source, unless a memory says the same in the same words: to store it again would take its labels. */

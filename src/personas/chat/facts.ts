@@ -17,9 +17,19 @@ const longestAnswer = 20_000
 const longestFact = 300
 const longestShown = 2_000
 
-/** The question to the model. The words of users stand in it as data, each part as a JSON text behind its number. */
-export function extractionPrompt(memories: readonly MemoryEntry[]): readonly Message[] {
+/** Characters of an earlier memory that the model is shown. */
+const longestEarlier = 300
+
+/**
+ * The question to the model. The words of users stand in it as data, each part as a JSON text behind its number; with `earlier`
+ * memories it is also asked which of them the new ones have ended.
+ */
+export function extractionPrompt(
+  memories: readonly MemoryEntry[],
+  earlier: readonly Pick<MemoryEntry, 'content'>[] = [],
+): readonly Message[] {
   const shown = memories.map(({ content }, at) => `${at + 1}: ${JSON.stringify(content.slice(0, longestShown))}`)
+  const known = earlier.map(({ content }, at) => `E${at + 1}: ${JSON.stringify(content.slice(0, longestEarlier))}`)
   return [
     {
       role: 'system',
@@ -30,13 +40,28 @@ export function extractionPrompt(memories: readonly MemoryEntry[]): readonly Mes
         'Answer with JSON alone: {"facts":[{"text":"…","source":1,"confidence":0.9}]}; "source" is the number of the text.',
         `Add "slot" to a fact that always matters, one of ${slotsOfFacts.join(', ')}.`,
         'Where there is none: {"facts":[]}',
+        ...(known.length > 0
+          ? [
+              'The texts E1 and on were said earlier. Where a numbered text says that one of them is no longer so, add',
+              '"ended":[{"earlier":1,"source":1,"confidence":0.9}] for E1. A doubt, a wish, or news of somebody else ends nothing.',
+              ...known,
+            ]
+          : []),
       ].join('\n'),
     },
     { role: 'user', content: shown.join('\n') },
   ]
 }
 
-const answerSchema = z.object({ facts: z.array(z.unknown()).max(1000) })
+const answerSchema = z.object({
+  facts: z.array(z.unknown()).max(1000),
+  ended: z.array(z.unknown()).max(1000).optional().catch(undefined),
+})
+const endingSchema = z.object({
+  earlier: z.int().min(1),
+  source: z.int().min(1),
+  confidence: z.number().min(0).max(1).default(0.5),
+})
 const factSchema = z.object({
   text: z.string().trim().min(3).max(longestFact),
   source: z.int().min(1),
@@ -78,6 +103,35 @@ export function factsIn(answer: string, memories: readonly MemoryEntry[], redact
     if (!isGrounded(content, source.content)) return []
     seen.add(folded)
     return [{ content, confidence: data.confidence, memory_id: source.id, ...(data.slot && { slot: data.slot }) }]
+  })
+}
+
+/** The most earlier memories that one answer of a model ends. */
+const mostEndings = 5
+
+/** An earlier memory that a new one ends, by a model's word. */
+export interface FoundEnding {
+  readonly earlier: MemoryEntry
+  readonly by: MemoryEntry
+  readonly confidence: number
+}
+
+/**
+ * The endings of a model's answer: each names one of the earlier memories that were shown, and a later one of those that it was
+ * asked about. None of an answer with more than a few, which has not understood. Throws `protocol` as `factsIn` does.
+ */
+export function endingsIn(
+  answer: string,
+  memories: readonly MemoryEntry[],
+  earlier: readonly MemoryEntry[],
+): readonly FoundEnding[] {
+  const { ended = [] } = parsed(answer)
+  if (ended.length > mostEndings) return []
+  return ended.flatMap((each) => {
+    const { success, data } = endingSchema.safeParse(each)
+    const [before, by] = success ? [earlier[data.earlier - 1], memories[data.source - 1]] : []
+    if (!data || !before || !by || before.timestamp >= by.timestamp) return []
+    return [{ earlier: before, by, confidence: data.confidence }]
   })
 }
 

@@ -29,6 +29,9 @@ const mostTerms = 24
 /** Slots in which a new state ends the one before without a word of change. */
 const single: ReadonlySet<Slot> = new Set(['age', 'weight'])
 
+/** Whom the news of a birth name whoever had the child. */
+const newborn: ReadonlySet<string> = new Set(['mother', 'child', 'son', 'daughter'])
+
 /** Nouns that stand for a purchase or a plan that was named before. */
 const standIns = new Set(
   `hauskauf wohnungskauf kaufvertrag deal sale offer contract it that thing everything whole plan geschaft deal kauf vertrag plan sache ganze vente affaire achat contrat
@@ -52,11 +55,12 @@ export function newsIn(entry: MemoryEntry): News | undefined {
   if (entry.content.length > longestSlotText || !isTold(entry)) return undefined
   const reading = readSlots(entry.content)
   const number = bareNumber(reading.folded)
+  const hasAmount = amountsIn(entry.content).size > 0 && hasChange.test(reading.folded)
   if (reading.isUnsure && reading.endings.length + reading.ends.size === 0) return undefined
   const slots = new Set([...reading.ends, ...(reading.ends.has('plan') ? (['purchase'] as const) : [])])
   for (const slot of reading.states) if (single.has(slot) || slot === 'number') slots.add(slot)
   if (number !== undefined) for (const slot of single) slots.add(slot)
-  if (reading.isUnsure || (slots.size === 0 && reading.endings.length === 0)) return undefined
+  if (reading.isUnsure || (slots.size === 0 && reading.endings.length === 0 && !hasAmount)) return undefined
   const termsFor = (text: string) => [...tellingOf(text, reading.language)].slice(0, mostTerms)
   const texts = [entry.content, ...[...slots].map((slot) => wordsOfSlot(slot, reading.language))]
   return {
@@ -73,17 +77,17 @@ function endedBy(
   earlier: readonly Earlier[],
 ): readonly MemoryEntry[] {
   const relatives = relativesIn(entry.content)
-  const readings = earlier
+  const words = new Set(reading.folded.match(/[\p{L}\p{M}]+/gu) ?? [])
+  const all = earlier
     .filter((each) => mayEnd(each.entry, entry))
     .map((each) => {
       const own = readSlots(each.entry.content)
       return { ...each, reading: own, states: new Set([...own.states, ...(each.inherited ?? [])]) }
     })
-    .filter(
-      ({ reading: own, entry: { content } }) =>
-        own.language !== undefined && isSame(relativesIn(content), relatives, own),
-    )
     .sort((a, b) => b.entry.timestamp - a.entry.timestamp)
+  const readings = all.filter(({ reading: own, entry: { content } }) =>
+    isSame(relativesIn(content), relatives, own, (word) => words.has(word)),
+  )
   const found = new Set<MemoryEntry>()
   const end = (chosen: readonly Known[]) => {
     for (const { entry: older } of chosen.slice(0, mostEnded)) found.add(older)
@@ -97,9 +101,18 @@ function endedBy(
     if (reading.states.has(slot)) end(stating(slot).filter(({ entry: { content } }) => /\d/.test(content)))
   if (reading.states.has('number'))
     end(stating('number').filter(({ entry: older }) => isOtherValue(older, entry, reading)))
+  end(readings.filter(({ entry: older }) => isOtherAmount(older, entry, reading)))
+  // A birth and a death are told of somebody else, who is often not named again.
+  for (const slot of ['pregnancy', 'pet'] as const)
+    if (reading.ends.has(slot)) {
+      const stated = all.filter(({ states }) => states.has(slot))
+      const named = stated.filter(shares)
+      const isUnnamed = [...relatives].every((person) => newborn.has(person))
+      end(named.length > 0 ? named : isUnnamed ? onlyOne(stated, shares) : [])
+    }
   if (isOwnNews(entry, reading, readings)) {
     for (const slot of ['home', 'work', 'partner', 'school'] as const) if (reading.ends.has(slot)) end(stating(slot))
-    if (reading.ends.has('vehicle')) end(stating('vehicle').filter(shares).slice(0, 1))
+    if (reading.ends.has('vehicle')) end(onlyOne(stating('vehicle'), shares))
     if (reading.ends.has('diet')) end(stating('diet').filter((older) => isOneFamily(reading, older) || shares(older)))
     if (reading.ends.has('health'))
       end(
@@ -140,10 +153,20 @@ export function isEnded({ ended_by, valid_to }: Metadata): boolean {
 }
 
 /** Whether both speak of the same relatives; one that the older one names on the side, behind its first words, does not count. */
-function isSame(older: ReadonlySet<string>, newer: ReadonlySet<string>, { folded }: SlotReading): boolean {
+function isSame(
+  older: ReadonlySet<string>,
+  newer: ReadonlySet<string>,
+  { folded }: SlotReading,
+  named: (word: string) => boolean,
+): boolean {
   if ([...newer].some((person) => !older.has(person))) return false
-  const subject = relativesIn(folded.split(' ').slice(0, 4).join(' '))
-  return [...subject].every((person) => newer.has(person))
+  const first = folded.split(' ').slice(0, 4)
+  const subject = relativesIn(first.join(' '))
+  // "My sister Solveig" goes on as "Solveig".
+  return (
+    [...subject].every((person) => newer.has(person)) ||
+    first.some((word, at) => at > 0 && relativesIn(first[at - 1]!).size > 0 && named(word))
+  )
 }
 
 /** Whether news without a word for the user are no other person's: "Tom got divorced" ends nothing of the user. */
@@ -233,6 +256,39 @@ function isOtherValue(older: MemoryEntry, newer: MemoryEntry, { language }: Slot
   return telling.length > 0 && telling.length === old.length && telling.every((term) => before.telling.has(term))
 }
 
+/** A number with its unit: "20 milligrams", "2100 zł"; of a currency also in front of it. */
+const amounts =
+  /(\p{Sc})\s?(\d[\d.,]*)|(?<![\p{L}\d.,:/-])(\d(?:[\d.,]*\d)?)(?:\s?(\p{Sc}|%|\p{L}{2,}))?(?![\p{L}\d:])/gu
+
+/** A unit without its ending; none where a word behind the number says when. */
+function unitOf(word: string): string {
+  const letters = plain(word.toLowerCase())
+  return changing.has(letters) || hasChange.test(letters) ? '' : (termsOf(letters)[0] ?? letters)
+}
+
+function amountsIn(text: string): ReadonlyMap<string, string> {
+  const found = [...text.matchAll(amounts)].map(
+    ([, sign, first, second, unit]) => [unitOf(sign ?? unit ?? ''), (first ?? second)!] as const,
+  )
+  return new Map(found)
+}
+
+/** Whether both tell an amount in one unit of the same thing, which the newer one says has changed or holds since a time. */
+function isOtherAmount(older: MemoryEntry, newer: MemoryEntry, { language, folded }: SlotReading): boolean {
+  if (!hasChange.test(folded)) return false
+  const [before, after] = [amountsIn(older.content), amountsIn(newer.content)]
+  const changed = [...after].filter(([unit, value]) => (before.get(unit) ?? value) !== value)
+  if (changed.length !== 1 || before.size !== 1) return false
+  const unit = new Set(termsOf(changed[0]![0]))
+  const telling = tellingOf(older.content, language)
+  const both = [...tellingOf(newer.content, language)].filter((term) => telling.has(term))
+  return both.some((term) => !unit.has(term) && !changing.has(term) && !/^\d/.test(term))
+}
+
+/** Words that say of an amount that it is another one than before. */
+const hasChange =
+  /(?<!\p{L})(?:now|down|up|to|from|new|changed|raised|raises|lowered|reduced|increased|halved|doubled|instead|since|jetzt|ab|seit|auf|neu\w*|erhoht|gesenkt|gestiegen|statt|depuis|desormais|maintenant|passe|augmente\w*|baisse\w*|desde|ahora|sub\w+|baj\w+|ora|adesso|da|sal\w+|aument\w+|agora|passou|diminui\w*|nu|sinds|vanaf|verhoogd|verlaagd|od|teraz|wzros\w+|artik|simdi|oldu|теперь|с|повысил\p{L}*|снизил\p{L}*|тепер)(?!\p{L})/u
+
 /** Terms that say of a value only that it is another one. */
 const changing = new Set(
   'now new chang neu neue nouveau nuevo nuevo nuovo novo nieuw nieuwe now nowy nowe yeni новый новая новий нова now today heute since chang 新 新的'.split(
@@ -279,7 +335,7 @@ function calledOff(
   const named = chosen.filter(shares)
   if (named.length > 0) return named.slice(0, 2)
   const isStandIn = telling.size === 0 || folded.split(/[^\p{L}\p{M}]+/u).some((word) => standIns.has(word))
-  const [latest] = chosen
+  const latest = chosen.find(({ reading }) => !reading.isUnmeant)
   return isStandIn && latest && now - latest.entry.timestamp < recently ? [latest] : []
 }
 

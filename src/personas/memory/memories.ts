@@ -3,6 +3,7 @@ import { counted } from '../../formats/formats.ts'
 import { heavyTurn, inTurns, yieldToEventLoop } from '../../process/process.ts'
 import { memorySettingsOf, type Persona, type Personas, scopeOf } from '../persona.ts'
 import { builtinModel, type Embedder, type Embedders } from './embedding.ts'
+import { withLaterNews } from './later-news.ts'
 import { liftLinked } from './links.ts'
 import type {
   ChangedBackups,
@@ -21,7 +22,7 @@ import type {
   WipeFilter,
 } from './memory.ts'
 import { metadata } from './memory.ts'
-import { asksOfThen, endEarlier, holdsAt, presentOf, saidBy } from './present.ts'
+import { asksOfThen, endEarlier, endMemory, holdsAt, presentOf, saidBy } from './present.ts'
 import { type Parts, type Ranked, rankingSteps } from './ranking.ts'
 import { readQuery } from './ranking-query.ts'
 import { createReembedding } from './reembedding.ts'
@@ -110,6 +111,8 @@ export interface Memories {
     persona: Persona,
     memories: readonly MemoryInput[],
   ): Promise<{ readonly entries: readonly MemoryEntry[]; readonly added: readonly string[] }>
+  /** Ends a memory by a later one, as a model found it; one that is gone or has ended stays as it is. */
+  end(persona: Persona, id: string, by: Pick<MemoryEntry, 'id' | 'timestamp'>): Promise<void>
   /** Embeds memories without a vector of the persona's model, in the background. */
   reembed(persona: Persona): void
   /** Removes the memories that the persona's settings no longer allow: a few slices before it resolves, the rest behind it. */
@@ -134,6 +137,8 @@ export interface MemoriesParts {
         remove: () => Promise<T>,
       ) => Promise<{ readonly result: T; readonly backups: ChangedBackups }>)
     | undefined
+  /** Learns the ids of memories that a new one has ended. */
+  readonly onEnded?: ((persona: Persona, ids: readonly string[]) => Promise<void>) | undefined
   readonly clock: () => number
   /** The clock by which memories expire, see `openSettledClock`; without it the usual one. */
   readonly settledClock?: (() => number) | undefined
@@ -159,7 +164,7 @@ const usualEmbeddingTimeout = 3_000
 
 /** Keeps, searches and evicts the memories of personas; makes missing vectors in the background until `close`. */
 export function createMemories(parts: MemoriesParts): Memories {
-  const { store, personas, embedders, clock, embeddingTimeout = usualEmbeddingTimeout, firstPause } = parts
+  const { store, personas, embedders, onEnded, clock, embeddingTimeout = usualEmbeddingTimeout, firstPause } = parts
   const settled = parts.settledClock ?? clock
   const forgetting: NonNullable<MemoriesParts['forgetting']> =
     parts.forgetting ??
@@ -251,6 +256,10 @@ export function createMemories(parts: MemoriesParts): Memories {
     },
     search,
     store: (persona, memories) => keep(persona, memories),
+    async end(persona, id, by) {
+      await endMemory(store, scopeOf(persona), id, by, policyOf(persona, clock(), settled()))
+      await onEnded?.(persona, [id])
+    },
     reembed: (persona) => reembedding.start(persona),
     async clean(persona) {
       const more = await store.trim(scopeOf(persona), policyOf(persona, clock(), settled()))
@@ -332,7 +341,9 @@ export function createMemories(parts: MemoriesParts): Memories {
       policy,
     )
     if (!vectors) reembedding.later(persona)
-    for (const entry of outcome.entries) await endEarlier(store, scopeOf(persona), entry, policy)
+    const ended: string[] = []
+    for (const entry of outcome.entries) ended.push(...(await endEarlier(store, scopeOf(persona), entry, policy)))
+    if (ended.length > 0) await onEnded?.(persona, ended)
     return outcome
   }
 
@@ -372,7 +383,7 @@ export function createMemories(parts: MemoriesParts): Memories {
         ? lifted.filter(({ candidate }) => holdsAt(candidate.entry.metadata, asOf))
         : withEnded || asksOfThen(asked, now)
           ? lifted
-          : await presentOf(store, scope, lifted)
+          : await withLaterNews(store, scope, query, await presentOf(store, scope, lifted))
     const hits = present
       .filter(({ score }) => score >= (minScore ?? 0))
       .slice(0, limit)

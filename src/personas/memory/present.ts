@@ -13,16 +13,16 @@ const mostFollowed = 12
 
 /**
  * Has a stored statement end the earlier ones that it says are over: they keep the time of their end in `valid_to` and the id of the
- * statement in `ended_by`. Resolves with whether it ended any. An edit that removes `valid_to` undoes it.
+ * statement in `ended_by`. Resolves with the ids of those that it ended. An edit that removes `valid_to` undoes it.
  */
 export async function endEarlier(
   store: Pick<MemoryStore, 'search' | 'get' | 'edit'>,
   scope: Scope,
   entry: MemoryEntry,
   policy: RetentionPolicy,
-): Promise<boolean> {
+): Promise<readonly string[]> {
   const news = newsIn(entry)
-  if (!news) return false
+  if (!news) return []
   const found = await store.search(scope, { terms: news.terms, candidates: earlierCandidates })
   const earlier = await withSuccessors(
     store,
@@ -30,12 +30,12 @@ export async function endEarlier(
     found.candidates.map((candidate) => candidate.entry),
   )
   const ended = news.ended(earlier)
-  for (const { id } of ended) await end(store, scope, id, entry, policy)
-  return ended.length > 0
+  for (const { id } of ended) await endMemory(store, scope, id, entry, policy)
+  return ended.map(({ id }) => id)
 }
 
-/** Ends one memory; none that has become another meanwhile. */
-async function end(
+/** Ends one memory by a later one; none that is gone or has become another meanwhile. */
+export async function endMemory(
   store: Pick<MemoryStore, 'edit'>,
   scope: Scope,
   id: string,

@@ -17,6 +17,8 @@ export type Slot =
   | 'number'
   | 'vehicle'
   | 'school'
+  | 'pregnancy'
+  | 'pet'
 
 /** Wordings by language: `~` stands for the rest of a word, `…` for at most four words between; case, accents and apostrophes do not count. */
 type Wordings = Readonly<Record<string, string>>
@@ -26,6 +28,7 @@ const {
   slots: slotWords,
   endings,
   unsure,
+  unmeant,
 } = readWords<{
   /** Wordings that state a value of the slot, and those that end it or announce another. */
   readonly slots: Readonly<Record<Slot, { readonly states: Wordings; readonly ends: Wordings }>>
@@ -33,6 +36,8 @@ const {
   readonly endings: Wordings
   /** Words that leave open whether something is so: what they stand beside closes nothing. */
   readonly unsure: Wordings
+  /** Words of a purchase that is made, and of a wish: "it is off" means neither. */
+  readonly unmeant: Wordings
 }>('slots')
 
 type TextLanguage = Language | UnspacedLanguage | 'ar' | 'hi'
@@ -53,6 +58,8 @@ export interface SlotReading {
   readonly endings: readonly string[]
   /** Whether it leaves open what it says, as "we might move" does. */
   readonly isUnsure: boolean
+  /** Whether it tells of a purchase that is made, or of a wish. */
+  readonly isUnmeant: boolean
 }
 
 const slots = Object.keys(slotWords) as Slot[]
@@ -62,7 +69,16 @@ export function readSlots(text: string): SlotReading {
   const folded = fold(text)
   const language = languageOfText(text, folded)
   if (text.length > longestSlotText)
-    return { folded, language, states: new Set(), ends: new Set(), isAtStart: false, endings: [], isUnsure: true }
+    return {
+      folded,
+      language,
+      states: new Set(),
+      ends: new Set(),
+      isAtStart: false,
+      endings: [],
+      isUnsure: true,
+      isUnmeant: false,
+    }
   const script = scriptOf(language)
   const matching = (part: 'states' | 'ends') =>
     new Set(slots.filter((slot) => patternOf(`${slot} ${part}`, slotWords[slot][part], script)?.test(folded)))
@@ -81,6 +97,7 @@ export function readSlots(text: string): SlotReading {
     ),
     endings: clauses.filter((clause) => ending.test(clause)),
     isUnsure: unsure[language] !== undefined && compile([unsure[language]], script).test(folded),
+    isUnmeant: unmeant[language] !== undefined && compile([unmeant[language]], script).test(folded),
   }
 }
 

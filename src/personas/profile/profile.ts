@@ -124,6 +124,12 @@ export function withoutLines(profile: Profile, isGoing: (line: ProfileLine) => b
   return isAsItWas ? profile : { lines, history }
 }
 
+/** The profile with those lines in its history that `isOver` says. */
+export function withEnded(profile: Profile, isOver: (line: ProfileLine) => boolean, now: number): Profile {
+  const lines = profile.lines.filter((line) => !isOver(line))
+  return { lines, history: withHistory(profile.history, profile.lines.filter(isOver), now) }
+}
+
 /** Changes of one subject within an hour: more are a program that turns in a circle. */
 const mostChanges = 20
 const hourMs = 3_600_000

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
+import { isTold } from '../memory/kinds.ts'
 import { isLore } from '../memory/lore.ts'
 import type { ChangedBackups, Forgotten, MemoryEntry, MemoryStore } from '../memory/memory.ts'
 import { categoryOf, speakerOf } from '../memory/memory.ts'
@@ -13,10 +14,11 @@ import {
   type ProfileStore,
   profilePrompt,
   withEdited,
+  withEnded,
   withLine,
   withoutLines,
 } from './profile.ts'
-import { linesIn, type Person, peopleIn } from './rules.ts'
+import { beginsWithPronoun, linesIn, type Person, peopleIn, withPersonOf } from './rules.ts'
 import { ownSentences } from './sentences.ts'
 
 /** A fact about a user that a model found in a memory, for the profile. */
@@ -49,6 +51,11 @@ export interface Profiles {
   noted(persona: Persona, memory: Pick<MemoryEntry, 'id' | 'content' | 'metadata'>): Promise<void>
   /** Removes the lines that come from memories which are about to go. */
   forget(persona: Persona, what: Forgotten): Promise<void>
+  /**
+   * Moves the lines of memories that others have ended to the history: a partner, a diet, a pregnancy. An allergy or an illness
+   * goes by what is said of it alone, since one that is missing may harm.
+   */
+  ended(persona: Persona, ids: readonly string[]): Promise<void>
   /** Lets the lines of a memory follow its edited text: those that it does not say any more go to the history. */
   follow(persona: Persona, before: Pick<MemoryEntry, 'id' | 'content'>, content: string): Promise<void>
 }
@@ -70,6 +77,9 @@ const mostPinned = 50
 
 /** Personas whose pinned memories are kept in memory: those that are talked to. */
 const mostKept = 16
+
+/** Milliseconds in which "he" means the person of the message before. */
+const sittingMs = 30 * 60_000
 
 /** Slots that a model may fill: wishes about its own answers come from the user's words alone. */
 const slotsOfModels: ReadonlySet<ProfileSlot> = new Set(['address', 'allergy', 'diet', 'faith', 'health', 'people'])
@@ -116,9 +126,15 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
       return profilePrompt(opened.profile, texts, tokens)
     },
     async said({ persona, profile: known }, message, stored) {
-      const memoryOf = (sentence: string) => stored.find(({ content }) => content.includes(sentence))
-      const lines = linesIn(message, peopleOf(known))
+      const people = peopleOf(known)
+      const ofPerson = beginsWithPronoun(message)
+        ? withPersonOf(await messageBefore(persona, stored), message)
+        : undefined
+      const own = linesIn(message, people)
+      const lines = ofPerson ? [...own, ...linesIn(ofPerson.message, people)] : own
       if (lines.length === 0) return
+      const memoryOf = (sentence: string) =>
+        stored.find(({ content }) => content.includes(sentence) || (ofPerson && content.includes(ofPerson.rest)))
       await take(
         persona,
         lines.map(({ sentence, ...line }) => ({ ...line, by: 'rule' as const, ...sourceOf(memoryOf(sentence)) })),
@@ -149,6 +165,12 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
       const isGoing = await goingOf(persona, what, all)
       if (all.some(isGoing)) await change(persona, (now) => withoutLines(now, isGoing))
     },
+    async ended(persona, ids) {
+      const isOver = ({ memory_id = '', slot, about }: ProfileLine) =>
+        ids.includes(memory_id) && (slot === 'diet' || about.startsWith('partner:') || about.startsWith('pregnancy'))
+      if (!(await store.read(scopeOf(persona))).lines.some(isOver)) return
+      await change(persona, (profile) => withEnded(profile, isOver, clock()))
+    },
     async follow(persona, { id, content: before }, content) {
       if (before === content) return
       const isOf = ({ memory_id }: ProfileLine) => memory_id === id
@@ -169,6 +191,18 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
         return after
       })
     },
+  }
+
+  /** What the user said last before these memories, within half an hour of now; '' for nothing. */
+  async function messageBefore(persona: Persona, stored: readonly MemoryEntry[]): Promise<string> {
+    const after = clock() - sittingMs
+    const { entries } = await memories.list(scopeOf(persona), {
+      after,
+      limit: stored.length + 1,
+      offset: 0,
+    })
+    const before = entries.find((entry) => !stored.some(({ id }) => id === entry.id))
+    return before && isTold(before) ? before.content : ''
   }
 
   /** Throws `not_found` where the persona was removed meanwhile. */

@@ -19,6 +19,10 @@ interface RuleWords {
   readonly unspaced: { readonly others: string; readonly avoid: string; readonly again: string }
   /** Close kin by class; each language with its "my". */
   readonly kin: Patterns
+  /** Words for one person who was named before. */
+  readonly pronouns: string
+  /** What a doctor says that is not to be done for a time: "no running for a month". */
+  readonly limits: string
   /** Stems of what an allergy or an intolerance is called. */
   readonly allergies: string
   /** What a food does to somebody who does not bear it, as "sends me to hospital". */
@@ -35,6 +39,17 @@ interface RuleWords {
   readonly medicines: string
   /** What a child cannot, may not or fears to do; and words by which it is so for a while alone. */
   readonly childLimits: string
+  /** What tells of a lasting trait, by slot and language; where the more particular rules find nothing. */
+  readonly standing: Readonly<Record<StandingSlot, Patterns>>
+  readonly standingOwn: {
+    /** Words for the user's household, and beginnings of sentences that leave out "I". */
+    readonly words: string
+    readonly starts: string
+    /** Others, of whom a sentence then is. */
+    readonly others: string
+    /** Words of what is past, and no habit. */
+    readonly past: Patterns
+  }
   readonly passing: string
   /** Imperatives of answering, with the words that may stand before them. */
   readonly answerVerbs: string
@@ -72,11 +87,15 @@ const {
   foods,
   kin,
   languages,
+  limits,
   manners,
   medicines,
   noAllergy,
   passing,
+  pronouns,
   reactions,
+  standing,
+  standingOwn,
   subjects,
   unspaced,
   wishes,
@@ -113,12 +132,39 @@ export function linesIn(message: string, known: readonly Person[]): readonly Fou
       people.push(person)
       found.push({ slot: 'people', about: `${person.kin}:${person.name.toLowerCase()}`, text, sentence })
     }
+    const before = found.length
     for (const rule of [address, language, manner, allergy, diet, health, childLimit, faith]) {
       const line = rule(folded, people)
       if (line) found.push({ ...line, text: sentence, sentence })
     }
+    const lasting = found.length === before ? standingIn(folded, people) : undefined
+    if (lasting) found.push({ slot: lasting, about: '', text: sentence, sentence })
   }
   return found.slice(0, mostFound).map((line) => ({ ...line, about: line.about.slice(0, profileLimits.about) }))
+}
+
+/**
+ * A message that begins with a pronoun, with the person in its place whom the message before it names: "He is allergic to nuts"
+ * behind "My nephew Eskil comes on Saturday". Undefined where it begins otherwise, or the other names nobody, or several.
+ */
+export function withPersonOf(
+  earlier: string,
+  message: string,
+): { readonly message: string; readonly rest: string } | undefined {
+  const pronoun = pronounSearch(message)
+  if (pronoun?.index !== 0) return undefined
+  const named = peopleIn(earlier).map(({ text }) => text)
+  const called = kinSearches.flatMap(([, search]) => search(earlier)?.[0] ?? [])
+  const phrases = named.length > 0 ? named : called
+  const [phrase] = phrases
+  if (phrase === undefined || phrases.length > 1) return undefined
+  const rest = message.slice(pronoun[0].length)
+  return { message: `${phrase[0]!.toUpperCase()}${phrase.slice(1)}${rest}`, rest: rest.trim() }
+}
+
+/** Whether a message begins with "he", "she" or the like. */
+export function beginsWithPronoun(message: string): boolean {
+  return pronounSearch(message)?.index === 0
 }
 
 type Rule = (sentence: string, people: readonly Person[]) => Pick<FoundLine, 'slot' | 'about'> | undefined
@@ -151,11 +197,13 @@ const dietSearches = searchesOf(diets)
 const conditionSearches = searchesOf(conditions)
 const mannerSearches = searchesOf(manners)
 const kinSearches = searchesOf(kin)
+const pronounSearch = wordPattern(pronouns)
 const allergySearch = wordPattern(allergies)
 const noAllergySearch = wordPattern(noAllergy)
 const reactionSearch = wordPattern(reactions)
 const medicineSearch = wordPattern(medicines)
 const childLimitSearch = wordPattern(childLimits)
+const limitSearch = wordPattern(limits)
 const passingSearch = wordPattern(passing)
 const faithSearch = wordPattern(faiths)
 const languageSearch = wordPattern(languages)
@@ -336,13 +384,27 @@ const diet: Rule = (sentence, people) => {
   const isOfOther = others && avoidsSearch(sentence.slice(others.end))
   const person = isUnspaced(sentence) ? of?.person : isOfOther ? others.person : own ? '' : undefined
   if (isUnspaced(sentence) && !of && (!own || otherSearch.test(sentence))) return undefined
-  const food = topicIn(foodSearches, sentence)
+  const food = topicIn(foodSearches, sentence) ?? (own ? leftOut(sentence, own) : undefined)
   if (food === undefined || (person === undefined && !own)) return undefined
   return { slot: 'diet', about: subjectOf(food, person ?? '') }
 }
 
+/** What one does not eat or drink that is no food of the lists: "I don't drink coffee any more". */
+function leftOut(sentence: string, { 0: words, index }: RegExpExecArray): string | undefined {
+  if (!eatsOrDrinks.test(words) || passingSearch(sentence)) return undefined
+  const clause = /^[^,.;:!?]*/u.exec(sentence.slice(index + words.length))![0]
+  if (isNoFood.test(clause)) return undefined
+  return substanceIn(clause) ?? substanceIn(sentence.slice(0, index))
+}
+
+/** What stands in a food's place and is none. */
+const isNoFood = /^\s*(?:and|or|another|out|much|enough|together|alone|und|oder|allein|et|y|e|en|i|и)(?![\p{L}\p{M}])/u
+
+const eatsOrDrinks = /eat|drink|ess|trink|mang|boi|com|beb|bev|eet|jem|pij|jad|yemi|içmi|ем|пью|їм|п'ю|آكل|أشرب|खा|पी/u
+
 const health: Rule = (sentence, people) => {
   if (medicineSearch(sentence)) return { slot: 'health', about: subjectOf('medicine', '') }
+  if (limitSearch(sentence) && !otherIn(sentence, people)) return { slot: 'health', about: 'limit' }
   for (const [topic, search] of conditionSearches) {
     const match = search(sentence)
     const person = match ? personOf(sentence, match.index, people) : undefined
@@ -367,6 +429,55 @@ const childLimit: Rule = (sentence, people) => {
 }
 
 const children: ReadonlySet<string> = new Set(['son', 'daughter', 'child'])
+
+type StandingSlot = 'health' | 'diet' | 'faith' | 'note'
+
+/** Characters of the longest sentence in which a word alone tells of a lasting trait. */
+const longestStanding = 160
+
+/** Languages in which a verb needs its pronoun: there a sentence about the user has a word for the user. */
+const withPronouns: ReadonlySet<string> = new Set(['en', 'de', 'fr', 'nl'])
+
+/** By their sources. */
+const standingSearches = new Map<string, Search>()
+const ownSearch = wordPattern(standingOwn.words)
+const ownStart = new RegExp(`^(?:${standingOwn.starts})(?![\\p{L}\\p{M}])`, 'iu')
+const othersSearch = wordPattern(standingOwn.others)
+
+/**
+ * The slot of a lasting trait of the user or close kin that a word of the sentence tells of: what they must not eat, suffer from,
+ * believe, or never do. It asks for less than the rules above, since a line too many costs a few tokens, and one that is
+ * missing may harm.
+ */
+function standingIn(sentence: string, people: readonly Person[]): StandingSlot | undefined {
+  if (sentence.length > longestStanding || passingSearch(sentence)) return undefined
+  const words = wordsOf(sentence).map(plain)
+  const language = languageOf(sentence, words)
+  const { self } = wordsIn(language)
+  const other = othersSearch(sentence)
+  const isOwn =
+    words.some((word) => self.has(word)) ||
+    ownStart.test(sentence) ||
+    ownSearch(sentence) !== null ||
+    otherIn(sentence, people) !== undefined ||
+    (!withPronouns.has(language) && !other)
+  if (!isOwn) return undefined
+  for (const slot of ['health', 'diet', 'faith', 'note'] as const) {
+    const match = searchIn(standing[slot], language)?.(sentence)
+    if (!match || (other && other.index < match.index)) continue
+    if (slot !== 'note' || !searchIn(standingOwn.past, language)?.(sentence)) return slot
+  }
+  return undefined
+}
+
+/** The pattern of a language; undefined where it has none. */
+function searchIn(patterns: Patterns, language: string): Search | undefined {
+  const source = patterns[language]
+  if (source === undefined) return undefined
+  const known = standingSearches.get(source) ?? wordPattern(source)
+  standingSearches.set(source, known)
+  return known
+}
 
 const faith: Rule = (sentence, people) => {
   const match = faithSearch(sentence)

@@ -45,7 +45,7 @@ export function createKeyStore(db: StoreDatabase): KeyStore {
         run(sql`UPDATE api_key AS k SET revoked_at = ${now} WHERE k.user_id = ${userId} AND ${isLive(now)}`),
       ),
     countLive: async (userId, now) => db.read(countLive(now, sql`k.user_id = ${userId}`)),
-    unusedSince: async (since, now) => db.read(unusedSince(since, now)),
+
     byDigest: db.cached('accounts', findLive),
     touch: async (uses) => {
       if (uses.length > 0) await db.write(() => touch(uses))
@@ -74,16 +74,6 @@ function* list({ userId, limit, offset }: KeyQuery) {
     row<{ total: number }>(sql`SELECT count(*) AS total FROM api_key k WHERE ${isAsked}`),
   )
   return { keys: yield* withSecrets(found), total: counted!.total }
-}
-
-/** Live keys that were neither made nor used since then. */
-function* unusedSince(since: number, now: number): Work<readonly ApiKey[]> {
-  return yield* withSecrets(
-    yield* rows<KeyRow>(
-      sql`${named} WHERE ${isLive(now)} AND ${greatest}(k.created_at, coalesce(k.last_used_at, 0)) < ${since}
-          ORDER BY k.created_at, k.id LIMIT ${mostUnused}`,
-    ),
-  )
 }
 
 function* withSecrets(found: readonly KeyRow[]): Work<readonly ApiKey[]> {
@@ -237,9 +227,6 @@ type Lists = 'models' | 'plugins' | 'personas'
 
 /** How many dead keys of one user are kept. */
 const mostDead = 1_000
-
-/** How many keys `unusedSince` tells. */
-const mostUnused = 1_000
 
 /** The key of a row, with its secrets. */
 function keyOf(row: KeyRow, secrets: ApiKey['secrets']): ApiKey {

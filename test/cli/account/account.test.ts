@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -133,7 +134,7 @@ test('a login that the server has ended is reported, with the next step', () =>
     assert.is((await run(['logout'])).code, 77)
   }))
 
-test('a saved token and AICHAT_TOKEN are sent to their own server alone', async () => {
+test.whole('a saved token and AICHAT_TOKEN are sent to their own server alone', async () => {
   const seen: (string | undefined)[] = []
   const stranger = createServer((request, response) => {
     seen.push(request.headers.authorization)
@@ -188,7 +189,7 @@ test('listing plugins in process opens no database', () =>
     assert.not.ok(existsSync(join(home, 'aichat.db')))
   }))
 
-test('a key is stored, listed without its value, found, and removed', () =>
+test.whole('a key is stored, listed without its value, found, and removed', () =>
   withClient(async ({ run, home }) => {
     const key = 'sk-canary-0123456789'
     assert.is((await run(['secret', 'set', 'GROQ_API_KEY'], key)).code, 69, 'not into a file unasked')
@@ -212,7 +213,8 @@ test('a key is stored, listed without its value, found, and removed', () =>
     ] as const)
       assert.is((await run(['secret', 'set', name, '--insecure-storage'], value)).code, 65, name)
     assert.is((await run(['secret', 'list', '--server', 'http://127.0.0.1:1'])).code, 64)
-  }))
+  }),
+)
 
 test.run()
 

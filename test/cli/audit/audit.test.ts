@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -21,7 +22,7 @@ interface Row {
   readonly address: string | null
 }
 
-test('what commands change on this machine is recorded without an address, and no value of it', () =>
+test.whole('what commands change on this machine is recorded without an address, and no value of it', () =>
   withHome(async ({ aichat, rows }) => {
     await aichat(['setup', '--username', 'ada', '--password-stdin'], goodPassword)
     await aichat(['config', 'set', 'chat.model', 'some-model'])
@@ -52,7 +53,8 @@ test('what commands change on this machine is recorded without an address, and n
     )
     assert.ok(found.every(({ address }) => address === null))
     for (const value of ['some-model', 'gsk-value', 'Passw0rd']) assert.not.ok(JSON.stringify(found).includes(value))
-  }))
+  }),
+)
 
 test('a persona is recorded by its id, also where a command names it', () =>
   withHome(async ({ aichat, rows }) => {

@@ -118,12 +118,20 @@ test('--timeout is for each answer', () =>
 
 test('a dumb terminal is sent no control sequences', () =>
   scene(async ({ talk }) => {
-    const terminal = await talk([], { TERM: 'dumb' })
-    terminal.type('hello\r')
-    await terminal.shows(/short answer[\s\S]*> $/)
-    terminal.type('\x04')
-    assert.equal(await terminal.ended(), { code: 0, restored: true })
-    assert.not.match(terminal.shown(), /\x1b/)
+    // readline looks at the terminal of the process.
+    const { TERM } = process.env
+    process.env['TERM'] = 'dumb'
+    try {
+      const terminal = await talk([], { TERM: 'dumb' })
+      terminal.type('hello\r')
+      await terminal.shows(/short answer[\s\S]*> $/)
+      terminal.type('\x04')
+      assert.equal(await terminal.ended(), { code: 0, restored: true })
+      assert.not.match(terminal.shown(), /\x1b/)
+    } finally {
+      if (TERM === undefined) delete process.env['TERM']
+      else process.env['TERM'] = TERM
+    }
   }))
 
 test.run()

@@ -24,7 +24,7 @@ test('the text of a PDF goes in page by page, with its title', () =>
     assert.is(parts[0]!.text, `${tag}\n[page 1]\nFirst words\n\n[page 2]\nSecond words\n</file>`)
   }))
 
-test('a PDF goes in from a pattern and a pipe, and is left out of a folder', () =>
+test.whole('a PDF goes in from a pattern and a pipe, and is left out of a folder', () =>
   asking(async ({ ask, folder, write }) => {
     write({ 'a.pdf': pdfOf(['From a pattern']), 'note.txt': 'N' })
     assert.match((await ask([join(folder, '*.pdf')])).parts[0]!.text!, /From a pattern/)
@@ -32,9 +32,10 @@ test('a PDF goes in from a pattern and a pipe, and is left out of a folder', () 
     const { parts, stderr } = await ask([folder])
     assert.is(parts.length, 1)
     assert.match(stderr, /a\.pdf: not text/)
-  }))
+  }),
+)
 
-test('a PDF that is broken, encrypted or without text is exit 65, each with its reason', () =>
+test.whole('a PDF that is broken, encrypted or without text is exit 65, each with its reason', () =>
   asking(async ({ ask, folder, write }) => {
     write({
       'broken.pdf': '%PDF-1.7\nnothing else',
@@ -53,7 +54,8 @@ test('a PDF that is broken, encrypted or without text is exit 65, each with its 
       assert.equal([code, parts], [65, []])
       assert.is(stderr.trim(), `aichat: ${join(folder, name)} ${reason}`)
     }
-  }))
+  }),
+)
 
 test.whole('a PDF that unpacks to gigabytes ends with an error', () =>
   asking(async ({ ask, folder, write }) => {

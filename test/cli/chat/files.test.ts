@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { execFileSync } from 'node:child_process'
 import { symlinkSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
@@ -146,7 +147,7 @@ test('links in a folder lead nowhere, a link that is named is followed, and a lo
     assert.is((await ask([join(folder, 'p/*k.txt')])).code, 66)
   }))
 
-test('files, sizes and their sum are bounded', () =>
+test.whole('files, sizes and their sum are bounded', () =>
   asking(async ({ ask, folder, write }) => {
     write(Object.fromEntries(Array.from({ length: 405 }, (_, index) => [`many/${1000 + index}.txt`, 'x'])))
     const many = await ask([join(folder, 'many')])
@@ -165,7 +166,8 @@ test('files, sizes and their sum are bounded', () =>
     const huge = await ask([join(folder, 'huge.txt')])
     assert.is(huge.code, 65)
     assert.match(huge.stderr, /huge\.txt is larger than 20 MiB/)
-  }))
+  }),
+)
 
 test('a folder with too many entries is refused, also where they would be left out', () =>
   asking(async ({ folder, write }) => {

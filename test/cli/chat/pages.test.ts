@@ -20,7 +20,7 @@ const article = `<!doctype html><html><head><title>Rain &amp; "wind"</title></he
 <script>track()</script><pre>a
   b</pre></article><footer>Imprint</footer></body></html>`
 
-test('a page gives its title and main text, under its address', () =>
+test.whole('a page gives its title and main text, under its address', () =>
   serving(html(article), async ({ ask, site }) => {
     const { code, parts, stderr } = await ask([`${site.url}/rain#part`])
     assert.is(code, 0, stderr)
@@ -30,7 +30,8 @@ test('a page gives its title and main text, under its address', () =>
     for (const absent of [/Menu entry/, /track/, /Imprint/, /<p>/]) assert.not.match(text!, absent)
     assert.match(stderr, /aichat: 1 file, .*\n {2}http\S+\/rain \(text\/html, /)
     assert.is(site.received[0]!.headers['cookie'], undefined)
-  }))
+  }),
+)
 
 test('text, JSON, PDFs and pictures come as what they are, other types are refused by name', () =>
   serving(

@@ -52,24 +52,27 @@ test.whole('--schema-multi asks for a list of such objects', () =>
   }),
 )
 
-test('an answer that misses the schema in three places is printed, each place is told, and the exit code is 76', () =>
-  withAnswers(['{"name": 7, "age": "old", "more": 1, "bio": "x"}'], async ({ home }) => {
-    for (const more of isWholeRun ? [[], ['-S']] : [['-S']]) {
-      const { code, stdout, stderr } = await home.aichat(['chat', 'Who?', '--schema', fields, ...more])
-      assert.is(code, 76)
-      assert.is(stdout, '{"name": 7, "age": "old", "more": 1, "bio": "x"}\n')
-      assert.is(
-        stderr,
-        [
-          'aichat: The answer misses the schema in 3 places',
-          '  /: must NOT have additional properties: "more"',
-          '  /name: must be string',
-          '  /age: must be integer',
-          '',
-        ].join('\n'),
-      )
-    }
-  }))
+test.whole(
+  'an answer that misses the schema in three places is printed, each place is told, and the exit code is 76',
+  () =>
+    withAnswers(['{"name": 7, "age": "old", "more": 1, "bio": "x"}'], async ({ home }) => {
+      for (const more of isWholeRun ? [[], ['-S']] : [['-S']]) {
+        const { code, stdout, stderr } = await home.aichat(['chat', 'Who?', '--schema', fields, ...more])
+        assert.is(code, 76)
+        assert.is(stdout, '{"name": 7, "age": "old", "more": 1, "bio": "x"}\n')
+        assert.is(
+          stderr,
+          [
+            'aichat: The answer misses the schema in 3 places',
+            '  /: must NOT have additional properties: "more"',
+            '  /name: must be string',
+            '  /age: must be integer',
+            '',
+          ].join('\n'),
+        )
+      }
+    }),
+)
 
 test.whole('with --json the places are details of the error', () =>
   withAnswers(['{"name": 7, "age": "old", "more": 1, "bio": "x"}'], async ({ home }) => {
@@ -98,12 +101,13 @@ test.whole('words around the JSON, and an answer that is cut, are no JSON: 76, p
   }),
 )
 
-test('on a terminal the answer is laid out, and it holds no control characters', () =>
+test.whole('on a terminal the answer is laid out, and it holds no control characters', () =>
   withAnswers(['{"name":"A\\u001b[2J\u202e","age":1,"bio":"\u009b"}'], async ({ home }) => {
     const { code, stdout } = await home.aichat(['chat', 'Who?', '--schema', fields], { shown: true } as never)
     assert.is(code, 0)
     assert.is(stdout, '{\n  "name": "A\\u001b[2J\\u202e",\n  "age": 1,\n  "bio": "\\u009b"\n}\n')
-  }))
+  }),
+)
 
 test.whole('a schema may be JSON or a file, and is checked whole: references, branches, patterns, formats', () => {
   const schema = {
@@ -176,7 +180,7 @@ test.whole('a schema that is none is told before anything is sent', () =>
   }),
 )
 
-test('a pattern that computes for ages is ended by --timeout or Ctrl-C, and the answer is printed', async () => {
+test.whole('a pattern that computes for ages is ended by --timeout or Ctrl-C, and the answer is printed', async () => {
   const written: string[] = []
   const stop = new AbortController()
   const io = { stdoutIsTerminal: false, out: async (text: string) => void written.push(text) }
@@ -210,7 +214,7 @@ test.whole('a long answer is checked, and of many misses the first are told', ()
   })
 })
 
-test('--json-object asks for one object, names JSON where the words do not, and checks that it is one', () =>
+test.whole('--json-object asks for one object, names JSON where the words do not, and checks that it is one', () =>
   withAnswers(['{"a": 1}', '[1]', '{"a": 1}'], async ({ home, stand }) => {
     assert.equal((await home.aichat(['chat', 'Who?', '--json-object'])).stdout, '{"a": 1}\n')
     const list = await home.aichat(['chat', 'Who, as JSON?', '--json-object'])
@@ -220,7 +224,8 @@ test('--json-object asks for one object, names JSON where the words do not, and 
     assert.equal(bodies[0].response_format, { type: 'json_object' })
     assert.match(bodies[0].messages[0].content, /JSON/)
     assert.is(bodies[1].messages.length, 1)
-  }))
+  }),
+)
 
 test('a local runner gets the schema as its format', async () => {
   await using runner = await openStandIn(localRunner(ada))

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { spawn } from 'node:child_process'
 import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,7 +48,7 @@ test('one that is removed during an answer is told behind it, stopped or whole',
     await shown.leave()
   }))
 
-test('a data folder that may be read alone is named with its path: 74', async () => {
+test.whole('a data folder that may be read alone is named with its path: 74', async () => {
   const home = openHome()
   try {
     assert.is((await home.aichat(['session', 'list'])).code, 0)

@@ -213,7 +213,7 @@ test.whole('/speak plays the last answer, and Ctrl-C stops the player', () =>
   }),
 )
 
-test('/info tells model, plugin, session and tokens, and /tools what the model may call', () =>
+test.whole('/info tells model, plugin, session and tokens, and /tools what the model may call', () =>
   scene(async ({ talk, home }) => {
     const plain = await talk()
     await say(plain, '/tools', /no tools; start with aichat chat --mcp NAME/)
@@ -229,6 +229,7 @@ test('/info tells model, plugin, session and tokens, and /tools what the model m
     const shown = await talk(['--mcp', 'tools'], { begun: /> $/ })
     await say(shown, '/tools', /tools__echo/)
     await shown.leave()
-  }))
+  }),
+)
 
 test.run()

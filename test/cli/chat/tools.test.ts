@@ -65,7 +65,7 @@ const echoing = speaking('openai-chat', ({ messages }) => {
   return isAsked ? calling('tools__echo', { text: 'x' }) : { content: `I know ${messages.length} messages.` }
 })
 
-test('what a server says of its tools reaches no screen with characters that turn, hide or colour text', () =>
+test.whole('what a server says of its tools reaches no screen with characters that turn, hide or colour text', () =>
   withTools([], async ({ aichat, home }) => {
     const hostile = '\u202eevil\u2066 \u001b[31mred\u001b[0m \u001b]0;title\u0007 \u200bhidden\u00ad\r\n\u009bx'
     const tools = [
@@ -85,7 +85,8 @@ test('what a server says of its tools reaches no screen with characters that tur
     assert.equal([at, short!.slice(at, at + 3), long!.slice(at, at + 3)], [130, 'ask', 'ask'])
     assert.match(long!, /^n{127}… {2}ask +no +evil \[31mred\[0m \]0;title hidden x$/)
     assert.match(whole.stdout, /^n{500}\t/m)
-  }))
+  }),
+)
 
 /** A program that serves these tools on stdio. */
 function serverOf(tools: readonly object[]): string {
@@ -101,7 +102,7 @@ function serverOf(tools: readonly object[]): string {
 }
 
 for (const flags of [[], ['--no-stream']])
-  test(`a call of a tool that was never offered is answered so, and the others are made ${flags.join(' ')}`, () =>
+  test.whole(`a call of a tool that was never offered is answered so, and the others are made ${flags.join(' ')}`, () =>
     withTools(
       [
         [
@@ -115,7 +116,8 @@ for (const flags of [[], ['--no-stream']])
         assert.is((await aichat('chat', ...flags, '--mcp', 'tools', 'Say it')).stdout, 'Done.\n')
         assert.equal(resultsIn(provider.received), ['Error: There is no such tool', 'You said: Ada'])
       },
-    ))
+    ),
+  )
 
 for (const flags of [[], ['--no-stream']])
   test(`an allowed tool is called, and the model goes on with its result ${flags.join(' ')}`, () =>
@@ -178,12 +180,13 @@ for (const flags of [[], ['--no-stream']])
       for (const { body } of provider.received) assert.is(JSON.parse(body).response_format.type, 'json_schema')
     }))
 
-test('with --json there is the last answer alone', () =>
+test.whole('with --json there is the last answer alone', () =>
   withTools([[['tools__echo', { text: 'x' }]], 'Done.'], async ({ aichat }) => {
     await aichat('mcp', 'allow', 'tools', 'echo')
     const { stdout } = await aichat('chat', '--json', '--mcp', 'tools', 'Say it')
     assert.is(JSON.parse(stdout).choices[0].message.content, 'Done.')
-  }))
+  }),
+)
 
 test('without a terminal, tools that were not allowed are neither offered nor called', () =>
   withTools(
@@ -201,7 +204,7 @@ test('without a terminal, tools that were not allowed are neither offered nor ca
     },
   ))
 
-test('a tool that changed is blocked until it is allowed again, also in the middle of a turn', () =>
+test.whole('a tool that changed is blocked until it is allowed again, also in the middle of a turn', () =>
   withTools(
     [[['tools__shift', {}]], [['tools__shifty', {}]], 'Done.'],
     async ({ aichat, provider }) => {
@@ -211,7 +214,8 @@ test('a tool that changed is blocked until it is allowed again, also in the midd
       assert.match(stderr, 'allow it first: aichat mcp allow tools shifty')
     },
     true,
-  ))
+  ),
+)
 
 test('what hangs, says too much, fails or makes no sense comes back to the model as an error', () =>
   withTools(
@@ -333,7 +337,7 @@ test('Ctrl-C at a question calls nothing: a conversation goes on, a single quest
     },
   ))
 
-test('a server may be a program, whose processes end with the chat', () =>
+test.whole('a server may be a program, whose processes end with the chat', () =>
   withTools([[['tools__echo', { text: 'Ada' }]], 'Hello.'], async ({ aichat, home, provider }) => {
     const file = join(home.folder, 'pids')
     await aichat('mcp', 'add', 'tools', '--force', '--', ...toolServerCommand, file)
@@ -342,6 +346,7 @@ test('a server may be a program, whose processes end with the chat', () =>
     assert.equal(resultsIn(provider.received), ['You said: Ada'])
     for (const pid of readFileSync(file, 'utf8').split(' ')) await processGone(Number(pid))
     rmSync(file)
-  }))
+  }),
+)
 
 test.run()

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -68,7 +69,7 @@ when(shellcheck)('shellcheck finds nothing wrong with the bash completion', () =
   assert.is(status, 0, stdout)
 })
 
-test('the words of every kind are known', async () => {
+test.whole('the words of every kind are known', async () => {
   const kinds = [...files.get('completions/aichat.fish')!.matchAll(/__complete ([a-z-]+)/g)].map(([, kind]) => kind!)
   await using installation = openInstallation()
   const environment = {
@@ -131,10 +132,10 @@ test('the words of every kind are known', async () => {
   for (const [kind, word] of Object.entries(known)) assert.ok(words.get(kind)!.includes(word), `${kind}: ${word}`)
   for (const kind of ['pulled-models', 'logins']) assert.equal(words.get(kind), [])
   assert.match(words.get('api-keys')!.join(), /^[\w-]+$/)
-  // The entry behind a Tab prints the same, without the command tree.
+  // The program behind a Tab prints the same.
   for (const kind of isWholeRun ? ['personas', 'models', 'memories', 'keys'] : ['personas', 'memories']) {
     const [program, ...args] = aichatCommand
-    const line = [...args, '--timeout', '1s', '__complete', kind, contexts[kind] ?? '']
+    const line = [...args, '--timeout', '2s', '__complete', kind, contexts[kind] ?? '']
     const { stdout, stderr } = spawnSync(program!, line, {
       env: { PATH: process.env['PATH'], ...environment },
       encoding: 'utf8',

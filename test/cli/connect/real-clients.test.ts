@@ -28,8 +28,9 @@ for (const [client, ask] of programs) {
 
   run(`${client} (skipped where it is not installed), connected, answers and calls a tool`, () =>
     toolScene(async (place) => {
-      assert.is((await place.run(['connect', client])).code, 0)
-      const answer = await outputOf(place, program!, ask('run the tool'))
+      const { code, stdout } = await place.run(['connect', client])
+      assert.is(code, 0)
+      const answer = await outputOf(place, `${stdout}\n${client} "$@"`, ask('run the tool'))
       assert.ok(answer.includes('the tool said tool-ran-here'), answer)
     }),
   )
@@ -76,11 +77,11 @@ function eventsFor({ body }: Received): string {
   return `${event({ role: 'assistant', content: text })}${event({}, 'stop')}data: [DONE]\n\n`
 }
 
-/** The output of a program in an empty folder, with only the scene's home in its environment. */
-async function outputOf({ home, environment }: Scene, program: string, args: readonly string[]): Promise<string> {
+/** The output of a shell script in an empty folder, with only the scene's home in its environment. */
+async function outputOf({ home, environment }: Scene, script: string, args: readonly string[]): Promise<string> {
   const cwd = temporaryFolder()
   mkdirSync(join(home, '.cache'), { recursive: true })
-  const child = spawn(program, [...args], {
+  const child = spawn('bash', ['-c', script, 'bash', ...args], {
     cwd,
     env: { ...environment, PATH: path, TERM: 'xterm' },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,7 +1,6 @@
 import * as assert from 'uvu/assert'
 import { goodPassword, withDaemon } from '../../helpers/program/daemon.ts'
 import { openFastHome, type Ran } from '../../helpers/program/terminal.ts'
-import { openStorageIn } from '../../helpers/storage/test-storage.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat key')
@@ -158,22 +157,6 @@ test('without a user there is nobody to own a key', async () => {
   assert.match(refused.stderr, /No user found to own.*aichat setup/s)
   home.remove()
 })
-
-test('doctor names the keys that nothing has used for 90 days', () =>
-  inProcess(async (run, folder) => {
-    assert.match((await run(['doctor'])).stdout, /ok +API keys: none lies unused for 90 days/)
-    const storage = await openStorageIn(folder)
-    const [user] = (await storage.accounts.list({ limit: 1, offset: 0 })).users
-    const key = { user_id: user!.id, scopes: ['chat'] as const, expires_at: null, created_at: Date.now() - 91 * dayMs }
-    const bounds = { inAll: 10, perUser: 10 }
-    for (const id of ['idle', 'busy'])
-      await storage.keys.insert({ ...key, id, name: `key ${id}`, secret: { digest: id, last4: 'abcd' } }, bounds)
-    await storage.keys.touch([{ digest: 'busy', at: Date.now() - dayMs }])
-    await storage.close()
-    const { stdout } = await run(['doctor'])
-    assert.match(stdout, /warning +API keys: key idle of ada was never used\n.*aichat key revoke idle/)
-    assert.not.match(stdout, /busy/)
-  }))
 
 test.run()
 

@@ -44,7 +44,7 @@ test('reaches the terminal as text: nothing but our own sequences', async () => 
   )
 })
 
-test('is cut without a trace like any other', async () => {
+test.whole('is cut without a trace like any other', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(harmful, { maxLength: 8 }), { maxLength: 12 }), async (pieces) => {
       const [whole, cut] = [openScreen(40, 10), openScreen(40, 10)]

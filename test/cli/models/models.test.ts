@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
@@ -157,7 +158,7 @@ chatTest('a pulled model is listed, answers chats without any other runner, and 
   assert.is((await home.aichat(['chat', 'hi'])).code, 69)
 })
 
-chatTest('on a terminal the first chat without any runner offers the pull, and then answers', async () => {
+chatTest.whole('on a terminal the first chat without any runner offers the pull, and then answers', async () => {
   const folder = temporaryFolder()
   await using hub = closing(await openTinyHub(folder))
   const home = temporaryFolder()

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { readdirSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import type { Home } from '../../helpers/program/command.ts'
@@ -46,7 +47,7 @@ test('the beginning of an id that several memories have is refused, and names th
       assert.ok([64, 67].includes((await memory('show', 'Ada', wrong)).code!), wrong)
   }))
 
-test('list and search take conditions, with times as days, moments and times ago', () =>
+test.whole('list and search take conditions, with times as days, moments and times ago', () =>
   withPersona(async ({ memory, json, add }) => {
     await add('tea in spring', '--timestamp', '2024-04-01', '--category', 'drinks', '--speaker', 'Grace', '--pin')
     await add('tea in May', '--timestamp', '2024-05-08T17:30', '--conversation', 'c1')
@@ -74,7 +75,8 @@ test('list and search take conditions, with times as days, moments and times ago
       assert.equal([wrong.code, wrong.stdout], [64, ''], words)
       assert.match(wrong.stderr, /for --after: use a time such as 2024-05-08.*"last week"/)
     }
-  }))
+  }),
+)
 
 test('a time that no calendar of four digits holds is refused', () =>
   withPersona(async ({ memory }) => {
@@ -100,7 +102,7 @@ test('without a text and without a terminal, edit says which option it needs', (
     assert.match(refused.stderr, /--content/)
   }))
 
-test('at a terminal edit opens the editor with the text, and leaves no file behind', () =>
+test.whole('at a terminal edit opens the editor with the text, and leaves no file behind', () =>
   withPersona(async ({ home, json, add }) => {
     const id = await add('My cat drinks tea')
     const edit = (editor: string) =>
@@ -120,7 +122,8 @@ test('at a terminal edit opens the editor with the text, and leaves no file behi
       readdirSync(home.folder).filter((name) => name.startsWith('aichat-edit-')),
       [],
     )
-  }))
+  }),
+)
 
 interface WithPersona {
   readonly home: Home

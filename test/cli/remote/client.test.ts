@@ -166,12 +166,13 @@ test('a name that would be another address is the name of nothing', () =>
       assert.is((await failure(ask.remote(forms.removal, { id }))).code, 'not_found', id)
   }))
 
-test('files go up, as a form and as a stream of many megabytes', () =>
+test.whole('files go up, as a form and as a stream of many megabytes', () =>
   withBoth(async (ask) => {
     await same(ask, forms.form, { file: '{"ä":1}\n--boundary', replace: true })
     const made = () => ({ bytes: megabytes(20), name: 'ä/x' })
     assert.equal(await ask.remote(forms.stream, made()), await ask.local(forms.stream, made()))
-  }))
+  }),
+)
 
 test.whole('a refusal in the middle of an upload is heard', () =>
   withBoth(async (ask) => {

@@ -14,18 +14,21 @@ test.after(() => home.remove())
 
 const portFlags = ['--voxa-tts-port', '0', '--voxb-tts-port', '0', '--voxb-tts-1.6b-port', '0']
 
-test('without a name the API and the three speech servers start on the API’s host, and all end with SIGTERM', () =>
-  withServe(['--port', '0', ...portFlags], 4, async (urls, child) => {
-    assert.equal([...urls.keys()], ['the API', 'voxa-tts', 'voxb-tts', 'voxb-tts-1.6b'])
-    for (const url of urls.values()) {
-      assert.match(url, /^http:\/\/127\.0\.0\.1:/)
-      assert.is((await fetch(`${url}/health`)).status, 200)
-    }
-    child.kill('SIGTERM')
-    const [code] = await once(child, 'close')
-    assert.is(code, 0)
-    for (const url of urls.values()) assert.is(await fetch(url).catch(() => 'gone'), 'gone')
-  }))
+test.whole(
+  'without a name the API and the three speech servers start on the API’s host, and all end with SIGTERM',
+  () =>
+    withServe(['--port', '0', ...portFlags], 4, async (urls, child) => {
+      assert.equal([...urls.keys()], ['the API', 'voxa-tts', 'voxb-tts', 'voxb-tts-1.6b'])
+      for (const url of urls.values()) {
+        assert.match(url, /^http:\/\/127\.0\.0\.1:/)
+        assert.is((await fetch(`${url}/health`)).status, 200)
+      }
+      child.kill('SIGTERM')
+      const [code] = await once(child, 'close')
+      assert.is(code, 0)
+      for (const url of urls.values()) assert.is(await fetch(url).catch(() => 'gone'), 'gone')
+    }),
+)
 
 test.whole('one speech server takes --port, --host and --model, and says which variant it has', () =>
   withServe(['voxa-tts', '--host', '127.0.0.1', '--port', '0', '--model', 'base-0.6b'], 1, async (urls) => {

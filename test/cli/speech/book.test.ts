@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { parseWav } from '../../../speech/audio/wav.ts'
@@ -23,39 +24,45 @@ async function stopped(chunk: number, args: readonly string[]) {
   return ran
 }
 
-test('Ctrl-C keeps what was made and says how to go on; another text or voice finds nothing to go on from', async () => {
-  const args = words('short.txt', '-o', path('stopped.wav'))
-  const { code, stderr } = await stopped(12, args)
-  assert.is(code, 130)
-  const early = await stopped(1, words('short.txt', '-o', path('early.wav')))
-  assert.match(early.stderr, /stopped: none of 7 parts was finished, and nothing is kept\n/)
-  assert.match(stderr, /stopped: \d of 7 parts are kept in .*stopped\.wav\.parts; the same command goes on from there/)
-  writeFileSync(path('stopped.wav.parts/mine'), 'mine')
-  reset()
-  writeFileSync(path('other.txt'), sentences(150, 'moon'))
-  for (const other of [
-    words('other.txt', '-o', path('stopped.wav')),
-    [...args, '--voice', 'marius'],
-    [...args, '--seed', '3'],
-  ]) {
-    const stop = stopAt(1)
-    const controller = new AbortController()
-    const running = runMain(other, { environment, signal: controller.signal })
-    await stop.reached
-    controller.abort(interrupted)
-    assert.not.match((await running).stderr, /going on/)
-    stop.go()
-  }
-  reset()
-  const rest = await runMain(args, { environment })
-  assert.match(rest.stderr, /going on after \d of 7 parts/)
-  assert.is((await runMain(args, { environment })).code, 73)
-  assert.is((await run('short.txt', '-o', path('unbroken.wav'))).code, 0)
-  assert.equal(readFileSync(path('stopped.wav')), readFileSync(path('unbroken.wav')))
-  // A file of another origin in the folder is left alone.
-  assert.equal(leftovers(), ['stopped.wav.parts'])
-  assert.equal(readdirSync(path('stopped.wav.parts')), ['mine'])
-})
+test.whole(
+  'Ctrl-C keeps what was made and says how to go on; another text or voice finds nothing to go on from',
+  async () => {
+    const args = words('short.txt', '-o', path('stopped.wav'))
+    const { code, stderr } = await stopped(12, args)
+    assert.is(code, 130)
+    const early = await stopped(1, words('short.txt', '-o', path('early.wav')))
+    assert.match(early.stderr, /stopped: none of 7 parts was finished, and nothing is kept\n/)
+    assert.match(
+      stderr,
+      /stopped: \d of 7 parts are kept in .*stopped\.wav\.parts; the same command goes on from there/,
+    )
+    writeFileSync(path('stopped.wav.parts/mine'), 'mine')
+    reset()
+    writeFileSync(path('other.txt'), sentences(150, 'moon'))
+    for (const other of [
+      words('other.txt', '-o', path('stopped.wav')),
+      [...args, '--voice', 'marius'],
+      [...args, '--seed', '3'],
+    ]) {
+      const stop = stopAt(1)
+      const controller = new AbortController()
+      const running = runMain(other, { environment, signal: controller.signal })
+      await stop.reached
+      controller.abort(interrupted)
+      assert.not.match((await running).stderr, /going on/)
+      stop.go()
+    }
+    reset()
+    const rest = await runMain(args, { environment })
+    assert.match(rest.stderr, /going on after \d of 7 parts/)
+    assert.is((await runMain(args, { environment })).code, 73)
+    assert.is((await run('short.txt', '-o', path('unbroken.wav'))).code, 0)
+    assert.equal(readFileSync(path('stopped.wav')), readFileSync(path('unbroken.wav')))
+    // A file of another origin in the folder is left alone.
+    assert.equal(leftovers(), ['stopped.wav.parts'])
+    assert.equal(readdirSync(path('stopped.wav.parts')), ['mine'])
+  },
+)
 
 test('with --json it prints the counts and the length', async () => {
   const { code, stdout, stderr } = await run('short.txt', '-o', path('counted.wav'), '--json')
@@ -87,7 +94,7 @@ test('where the parts cannot be kept the error names their folder', async () => 
   rmSync(path('taken.wav.parts'))
 })
 
-test('--raw is the samples alone; at a terminal a bar counts the parts', async () => {
+test.whole('--raw is the samples alone; at a terminal a bar counts the parts', async () => {
   assert.is((await run('short.txt', '-o', path('one.wav'))).code, 0)
   const raw = await runMain(words('short.txt', '-o', path('one.raw'), '--raw'), { environment, shown: true })
   assert.is(raw.code, 0, raw.stderr)

@@ -70,7 +70,7 @@ test('the text follows a prompt without $input, and a template may be nothing bu
     )
   }))
 
-test('files and a schema of a template are sent along; a schema of the command line goes before it', () =>
+test.whole('files and a schema of a template are sent along; a schema of the command line goes before it', () =>
   withHome(async ({ home, write, sent }) => {
     const note = join(home.folder, 'note-de.txt')
     writeFileSync(note, 'milk')
@@ -81,7 +81,8 @@ test('files and a schema of a template are sent along; a schema of the command l
     assert.equal(own.response_format.json_schema.schema.required, ['name', 'age'])
     const other = await sent(['-t', 'people', '--var', 'lang=de', '--schema', 'city'])
     assert.equal(other.response_format.json_schema.schema.required, ['city'])
-  }))
+  }),
+)
 
 test('variables that are unknown or have no value are named with their places: 65', () =>
   withHome(async ({ home, write }) => {

@@ -9,7 +9,7 @@ import { suite } from '../../helpers/suite.ts'
 
 const test = suite('places that take no data')
 
-test('a first command on a disk without room says so, and is no bug', () => {
+test.whole('a first command on a disk without room says so, and is no bug', () => {
   const home = openHome()
   // The system ends files at 100 KiB (200 blocks of 512 bytes), in the middle of the first tables.
   const create = ['persona', 'create', '--name', 'Ada', '-m', 'm']

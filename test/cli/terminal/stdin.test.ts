@@ -61,7 +61,7 @@ test('--timeout ends it with exit 75', async () => {
   }
 })
 
-test('a process says after some silence that it waits, and ends with SIGTERM and Ctrl-C', async () => {
+test.whole('a process says after some silence that it waits, and ends with SIGTERM and Ctrl-C', async () => {
   const ends = [
     [['chat', 'hi'], 'SIGTERM', 143],
     [['persona', 'import', '-'], 'SIGINT', 130],

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { openHome } from '../../helpers/program/command.ts'
 import { runMain } from '../../helpers/program/terminal.ts'
@@ -23,7 +24,7 @@ test('counts its columns as a terminal shows them: emoji, wide scripts, combinin
   }
 })
 
-test('without rows says so on stderr and names the next step; JSON and plain rows stay alone', async () => {
+test.whole('without rows says so on stderr and names the next step; JSON and plain rows stay alone', async () => {
   using home = openHome()
   const environment = { AICHAT_HOME: home.folder, HOME: home.folder, OLLAMA_HOST: '127.0.0.1:9' }
   const run = (...words: readonly string[]) => runMain(words, { environment })

@@ -137,6 +137,11 @@ export function openTerminalHere(
     transcript.add(lines)
     heard(lines)
   }
+  const stderr = Object.assign(
+    new Writable({ decodeStrings: false, write: (piece, _, done) => done(void show(String(piece)) as never) }),
+    // As that of a process, it is not ended by a pipe into it.
+    { isTTY: true, columns, rows, end() {} },
+  )
   const io = {
     environment: { PATH: process.env['PATH'], TERM: 'xterm', LC_ALL: 'C.UTF-8', ...environment },
     stdinIsTerminal: true,
@@ -154,11 +159,7 @@ export function openTerminalHere(
     },
     signal: signals.signal,
     stdin: keyboard,
-    stderr: Object.assign(
-      new Writable({ decodeStrings: false, write: (piece, _, done) => done(void show(String(piece)) as never) }),
-      // As that of a process, it is not ended by a pipe into it.
-      { isTTY: true, columns, rows, end() {} },
-    ),
+    stderr,
     async out(data: string | Uint8Array) {
       const text = Buffer.from(data).toString('utf8')
       if (redirected) stdout += text
@@ -187,6 +188,7 @@ export function openTerminalHere(
     resize(width, height) {
       columns = width
       rows = height
+      Object.assign(stderr, { columns, rows }).emit('resize')
       for (const listener of resized) listener()
     },
     stdout: () => stdout,

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
@@ -262,7 +263,7 @@ files('of JSON lines are refused whole, with every problem by its line', async (
   assert.is(await personas(), before)
 })
 
-files('are imported by command with the same counts, over --into without a mode', async () => {
+files.whole('are imported by command with the same counts, over --into without a mode', async () => {
   using home = openFastHome()
   const folder = temporaryFolder()
   const file = join(folder, 'claude.json')
@@ -451,7 +452,7 @@ files('cannot replace a persona, and need one to be merged into', async () => {
   assert.match((await bring(fixture('claude.json'), '&mode=merge')).body.error, /Say which persona/)
 })
 
-files('with a text longer than a memory are cut between words, and nothing of it is lost', async () => {
+files.whole('with a text longer than a memory are cut between words, and nothing of it is lost', async () => {
   const words = Array.from({ length: 5000 }, (_, at) => `word${at}`).join(' ')
   const { body } = await bring(JSON.stringify([{ uuid: 'c', chat_messages: [{ sender: 'human', text: words }] }]))
   const found = (await memoriesOf(body.persona_id)).flatMap(({ content }) => content.split(' '))

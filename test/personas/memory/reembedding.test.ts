@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
@@ -135,7 +136,7 @@ async function statuses({ persona }: Place, memories: Memories): Promise<Record<
   return counts
 }
 
-test('goes on after a change of model while searches are answered, which report their mode', () =>
+test.whole('goes on after a change of model while searches are answered, which report their mode', () =>
   withPlace('small', async (place) => {
     const runner = openRunner({ small: 32, large: 96 })
     const memories = place.start(runner.embedders)
@@ -159,7 +160,8 @@ test('goes on after a change of model while searches are answered, which report 
     const dimensions = place.db.prepare('SELECT DISTINCT length(vector) / 4 FROM memory_vector').pluck().all()
     assert.equal(dimensions, [96])
     assertAgreeing(place.db)
-  }))
+  }),
+)
 
 test('leaves memories pending when a runner dies, found by their words, and embeds them when it is back', () =>
   withPlace('small', async (place) => {
@@ -186,7 +188,7 @@ test('leaves memories pending when a runner dies, found by their words, and embe
     assertAgreeing(place.db)
   }))
 
-test('resumes pending memories after a restart, at the first read of the persona', () =>
+test.whole('resumes pending memories after a restart, at the first read of the persona', () =>
   withPlace('small', async (place) => {
     const runner = openRunner({ small: 32 })
     runner.away = true
@@ -211,9 +213,10 @@ test('resumes pending memories after a restart, at the first read of the persona
     await until(async () => (await statuses(place, after))['ready'] === 70)
     assert.is((await ask(place, after)).mode, 'hybrid')
     assertAgreeing(place.db)
-  }))
+  }),
+)
 
-test('of two processes one embeds, and the other one finds its vectors', () =>
+test.whole('of two processes one embeds, and the other one finds its vectors', () =>
   withPlace('small', async (place) => {
     const [one, other] = [openRunner({ small: 32 }), openRunner({ small: 32 })]
     one.away = true
@@ -226,7 +229,8 @@ test('of two processes one embeds, and the other one finds its vectors', () =>
     await Promise.all(both.map((memories) => memories.close()))
     assert.is(one.made + other.made, 200)
     assertAgreeing(place.db)
-  }))
+  }),
+)
 
 test('two builds with different vectors of one model do not embed the memories of each other again', () =>
   withPlace('small', async (place) => {

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -100,7 +101,7 @@ backups('belong to their persona', () =>
   }),
 )
 
-backups('are kept up to a number, and files without a row are swept after a while', () =>
+backups.whole('are kept up to a number, and files without a row are swept after a while', () =>
   withPersona(async (shop, persona) => {
     const stray = join(shop.folder, 'backups', 'stray.dna.zip')
     const first = await shop.backups.create(persona)

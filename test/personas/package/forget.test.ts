@@ -143,7 +143,7 @@ test('is not in a backup that is made meanwhile', () =>
     await expectListed(shop, persona)
   }))
 
-test('is not in a backup whose row comes after it was forgotten', () =>
+test.whole('is not in a backup whose row comes after it was forgotten', () =>
   withPersona(204, async (shop, persona) => {
     const id = idOf(shop, 2)
     const making = shop.backups.create(persona)
@@ -155,7 +155,8 @@ test('is not in a backup whose row comes after it was forgotten', () =>
     assert.is(row.memories, 203)
     assert.is((await shop.backups.list(persona))[0]!.checksum, row.checksum)
     await expectListed(shop, persona)
-  }))
+  }),
+)
 
 test.whole('leaves one backup together, whoever rewrites it first', () =>
   withPersona(204, async (shop, persona) => {
@@ -190,18 +191,21 @@ test.whole('does not come back by a restore that had read the backup before', ()
   }),
 )
 
-test('is gone where a crash kept the row of a rewritten backup from its change: it is restored, and rewritten again', () =>
-  withPersona(6, async (shop, persona) => {
-    const row = await shop.backups.create(persona)
-    await forget(shop, persona, { ids: [idOf(shop, 1)] })
-    // The file was renamed, and the transaction was lost.
-    shop.db.prepare('UPDATE persona_backup SET checksum = ?, memories = 6').run(row.checksum)
-    await shop.backups.restore(persona, row.backup_id)
-    assert.is(shop.db.prepare('SELECT count(*) FROM memory').pluck().get(), 5)
-    await forget(shop, persona, { ids: [idOf(shop, 2)] })
-    assert.is((await shop.backups.restore(persona, row.backup_id)).memories, 4)
-    await expectListed(shop, persona)
-  }))
+test.whole(
+  'is gone where a crash kept the row of a rewritten backup from its change: it is restored, and rewritten again',
+  () =>
+    withPersona(6, async (shop, persona) => {
+      const row = await shop.backups.create(persona)
+      await forget(shop, persona, { ids: [idOf(shop, 1)] })
+      // The file was renamed, and the transaction was lost.
+      shop.db.prepare('UPDATE persona_backup SET checksum = ?, memories = 6').run(row.checksum)
+      await shop.backups.restore(persona, row.backup_id)
+      assert.is(shop.db.prepare('SELECT count(*) FROM memory').pluck().get(), 5)
+      await forget(shop, persona, { ids: [idOf(shop, 2)] })
+      assert.is((await shop.backups.restore(persona, row.backup_id)).memories, 4)
+      await expectListed(shop, persona)
+    }),
+)
 
 test('stays where a package of another persona was put in the place of the backup: that one is removed', () =>
   withPersona(3, async (shop, persona) => {

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -280,7 +281,7 @@ imports('of more weights than a persona keeps the strongest are imported, and a 
   }),
 )
 
-imports('unknown fields are kept up to a bound, and refused beyond it', () =>
+imports.whole('unknown fields are kept up to a bound, and refused beyond it', () =>
   inShop(async (shop) => {
     const length = packageLimits.unknown
     const cases: readonly (readonly [string, (document: Document) => void, RegExp])[] = [

@@ -176,7 +176,7 @@ large.whole('a change during a merge is there afterwards, beside the merged memo
   }),
 )
 
-large('an aborted request leaves nothing behind', () =>
+large.whole('an aborted request leaves nothing behind', () =>
   withLarge(async (shop, persona, path) => {
     const whole = shop.dump()
     const files = readdirSync(join(shop.folder, 'scratch'))

@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -35,7 +36,7 @@ function midway(folder: string, words: readonly string[]) {
   return child
 }
 
-leftovers('are gone after the next command, of an import as of a verification', async () => {
+leftovers.whole('are gone after the next command, of an import as of a verification', async () => {
   using home = openFastHome()
   const commands = ['import', 'verify'].map((word) => midway(home.folder, ['persona', word, '-']))
   await until(() => told(home.folder).length >= 2)

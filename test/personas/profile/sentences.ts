@@ -22,7 +22,7 @@ export const sentences: Readonly<Record<string, readonly (readonly [sentence: st
     ["My son can't swim today, he has a cold", ''],
     ['This job makes me ill', ''],
     ['I take the bus to the clinic', ''],
-    ["I can't swim", ''],
+    ["I can't swim", 'note '],
     ["I'm diabetic, type 1", 'health diabetes'],
     ['I am Muslim', 'faith faith'],
     ['My son Ilyas starts school in September', 'people son:ilyas'],

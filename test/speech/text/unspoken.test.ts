@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { spellPlainly } from '../../../speech/engines/flite/spelling.ts'
 import { sanitize } from '../../../speech/text/sanitize.ts'
@@ -37,7 +38,7 @@ test('an engine of other languages says their letters, and Chinese, Japanese and
   assert.equal(divideUnspoken('「ビール」、１２０㎡。', ['Japanese']).unspoken, [])
 })
 
-test('every character that counts as spoken is said or is punctuation: nothing is lost between the two', () => {
+test.whole('every character that counts as spoken is said or is punctuation: nothing is lost between the two', () => {
   const lost: string[] = []
   for (let code = 0x21; code < 0x1_f800; code += isWholeRun ? 1 : 7) {
     const character = String.fromCodePoint(code)

@@ -244,7 +244,6 @@ export const flaws: readonly Flaw[] = [
   flaw('conversations', 'filters', ({ conversations }) => ({
     search: (owner, { groups, limit, offset }) => conversations.search(owner, { groups, limit, offset }),
   })),
-  flaw('keys', 'filters', ({ keys }) => ({ unusedSince: (since) => keys.unusedSince(since, 0) })),
   flaw('responses', 'filters', ({ responses }) => ({ find: (reader, id) => responses.find(reader, id, 0) })),
   flaw('memories', 'filters', ({ memories }) => ({
     async search(scope, { filter, ...query }) {

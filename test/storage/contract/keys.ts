@@ -159,37 +159,6 @@ export const keyRules: readonly Rule[] = [
   },
   {
     store: 'keys',
-    topic: 'filters',
-    says: 'revoking all ends the live keys of one user, and counts them',
-    async holds(place) {
-      const { keys } = await open(place.open())
-      await keys.insert(key('dead', { expires_at: noon + 1 }), bounds)
-      for (const id of ['k1', 'k2']) await keys.insert(key(id), bounds)
-      await keys.insert(key('k3', { user_id: 'bob' }), bounds)
-      assert.is(await keys.countLive('ada', noon + 1), 2)
-      assert.is(await keys.revokeAll('ada', noon + 1), 2)
-      assert.is(await keys.revokeAll('ada', noon + 1), 0)
-      assert.is(await keys.countLive('bob', noon + 1), 1)
-      assert.is((await keys.find('k3'))?.revoked_at, null)
-    },
-  },
-  {
-    store: 'keys',
-    topic: 'filters',
-    says: 'unused are live keys alone, that were neither made nor used since',
-    async holds(place) {
-      const { keys } = await open(place.open())
-      for (const id of ['never', 'used', 'revoked']) await keys.insert(key(id), bounds)
-      await keys.insert(key('new', { created_at: noon + 9 * day }), bounds)
-      await keys.insert(key('expired', { expires_at: noon + day }), bounds)
-      await keys.revoke('revoked', noon)
-      await keys.touch([{ digest: 'digest of used', at: noon + 9 * day }])
-      const unused = await keys.unusedSince(noon + 5 * day, noon + 10 * day)
-      assert.equal(idsOf({ keys: unused }), ['never'])
-    },
-  },
-  {
-    store: 'keys',
     topic: 'order',
     says: 'keys are listed in the order of their creation, of one user or of all',
     async holds(place) {

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { dialectOf, requestOf } from '../../helpers/chat/exchange-checks.ts'
 import { type Exchange, isChat, isStreamed, loadExchanges } from '../../helpers/chat/exchanges.ts'
@@ -78,7 +79,7 @@ const slack = 8
 /** An answer of several messages, as the Responses API has, has a frame for each. */
 const fewTokens = 50
 
-test('a recorded stream that is cut after any of its events is booked once, its output within a quarter', () =>
+test.whole('a recorded stream that is cut after any of its events is booked once, its output within a quarter', () =>
   withReplay(async ({ play }) => {
     for (const exchange of streams()) {
       const whole = await play(exchange)
@@ -92,7 +93,8 @@ test('a recorded stream that is cut after any of its events is booked once, its 
         } else checkPart(row, delivered, whole.row!, whole.delivered, where)
       }
     }
-  }))
+  }),
+)
 
 suiteOf.run()
 

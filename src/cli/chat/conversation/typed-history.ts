@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { createHistory, type History } from '../../line/history.ts'
 import { openHistoryFile } from '../../line/history-file.ts'
+import type { History } from '../../line/prompt-line.ts'
 import type { Cli } from '../../terminal/cli.ts'
 import { note } from '../../terminal/output.ts'
 
@@ -11,13 +11,33 @@ import { note } from '../../terminal/output.ts'
  */
 export async function typedHistory(cli: Cli, persona: string | undefined, keeps: boolean): Promise<History> {
   const { paths, chatHistory } = await cli.settings()
-  if (!chatHistory || !keeps) return createHistory([], () => {})
+  if (!chatHistory || !keeps) return historyOf([], () => {})
   const { server } = await cli.backend()
-  const { texts, problem, append } = openHistoryFile(
-    join(paths.state, 'typed', fileName(server, cli.globals().as, persona)),
-  )
-  if (problem !== undefined) note(cli, `aichat: the history ${problem}`)
-  return createHistory(texts, append)
+  const path = join(paths.state, 'typed', fileName(server, cli.globals().as, persona))
+  try {
+    const { lines, append } = openHistoryFile(path)
+    return historyOf(lines, append)
+  } catch (reason) {
+    note(cli, `aichat: the history ${path} is not used: ${(reason as Error).message}`)
+    return historyOf([], () => {})
+  }
+}
+
+/** Lines that are held in memory. */
+const mostHeld = 2_000
+
+/** A history of lines, the oldest first; `keep` is called with each that is added and is another than the one before. */
+function historyOf(before: readonly string[], keep: (line: string) => void): History {
+  const lines = before.slice(-mostHeld).reverse()
+  return {
+    lines,
+    add(line) {
+      if (line === lines[0]) return
+      lines.unshift(line)
+      lines.splice(mostHeld)
+      keep(line)
+    },
+  }
 }
 
 /** A name that can be read, and cannot be that of another place. */

@@ -1,13 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Dialog, Form } from '../../components/dialog.tsx'
-import { Check } from '../../components/field.tsx'
-import { Notice, Problem } from '../../components/notice.tsx'
+import { Check, TextArea } from '../../components/field.tsx'
 import { tell } from '../../components/toasts.tsx'
 import { ask, path } from '../../wire/client.ts'
-import type { Plugin, PluginCheck } from '../../wire/types.ts'
+import type { Plugin } from '../../wire/types.ts'
 import { useAction } from '../../wire/use-action.ts'
-import { useData } from '../../wire/use-data.ts'
-import { DocumentEditor } from './document-editor.tsx'
 
 interface DocumentDialogProps {
   /** The plugin to edit; without one a new document is pasted. */
@@ -16,13 +13,19 @@ interface DocumentDialogProps {
   readonly onSaved: (id: string) => void
 }
 
-/** How long the check waits for the next key: milliseconds. */
-const restMs = 250
+const placeholder = `{
+  "id": "my-provider",
+  "name": "My provider",
+  "type": "chat",
+  "endpoint": "https://api.example.com/v1/chat/completions",
+  "auth": { "header": "Authorization", "prefix": "Bearer ", "key_env": "MY_PROVIDER_API_KEY" },
+  "model_map": ["my-model"]
+}`
 
-/** Installs a pasted document, or changes one; its problems are next to their lines before it is sent. */
+/** Installs a pasted document, or changes one; the service names its problems and takes none that has any. */
 export function DocumentDialog({ plugin, onClose, onSaved }: DocumentDialogProps) {
   const [text, setText] = useState('')
-  const [settled, setSettled] = useState('')
+  const [replaces, setReplaces] = useState(false)
   const [activates, setActivates] = useState(false)
   useEffect(() => {
     if (plugin)
@@ -30,21 +33,11 @@ export function DocumentDialog({ plugin, onClose, onSaved }: DocumentDialogProps
         setText(JSON.stringify(document, null, 2)),
       )
   }, [])
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), restMs)
-    return () => clearTimeout(timer)
-  }, [text])
-  const check = useData<PluginCheck | undefined>(
-    async (signal) =>
-      settled.trim() === '' ? undefined : ask('POST', '/api/plugins/validate', { body: { text: settled }, signal }),
-    [settled],
-  )
-  const found = settled === text && text.trim() !== '' ? check.value : undefined
   const save = useAction(async () => {
-    const body: unknown = JSON.parse(text)
+    const file = { content: text, type: 'application/json' }
     const saved = plugin
-      ? await ask<Plugin>('PUT', path`/api/plugins/${plugin.id}`, { body })
-      : await ask<Plugin>('POST', '/api/plugins/install', { body, query: { replace: found?.installed === true } })
+      ? await ask<Plugin>('PUT', path`/api/plugins/${plugin.id}`, { file })
+      : await ask<Plugin>('POST', '/api/plugins/install', { file, query: { replace: replaces } })
     if (activates) await ask('POST', path`/api/plugins/activate/${saved.id}`, { body: {} })
     tell(`${saved.name} is installed`)
     onClose()
@@ -52,27 +45,9 @@ export function DocumentDialog({ plugin, onClose, onSaved }: DocumentDialogProps
   })
   return (
     <Dialog title={plugin ? `Document of ${plugin.name}` : 'Install a plugin'} onClose={onClose} isWide>
-      <Form
-        action={save}
-        submit={plugin ? 'Save' : found?.installed ? 'Replace the installed one' : 'Install'}
-        onCancel={onClose}
-        isIncomplete={found?.valid !== true}
-      >
-        <DocumentEditor
-          text={text}
-          onInput={setText}
-          problems={found?.problems ?? []}
-          warnings={found?.warnings ?? []}
-        />
-        <Problem of={check.problem} />
-        {found?.valid && (
-          <Notice kind="good">
-            <span class="text">
-              {found.id} is valid
-              {found.installed && !plugin && '; a plugin of that id is installed and would be replaced'}.
-            </span>
-          </Notice>
-        )}
+      <Form action={save} submit={plugin ? 'Save' : 'Install'} onCancel={onClose} isIncomplete={text.trim() === ''}>
+        <TextArea label="Document" value={text} onInput={setText} rows={14} isCode placeholder={placeholder} />
+        {!plugin && <Check label="Replace an installed plugin of this id" isOn={replaces} onInput={setReplaces} />}
         {!plugin && <Check label="Make it the active one" isOn={activates} onInput={setActivates} />}
       </Form>
     </Dialog>

@@ -14,7 +14,7 @@ import { useAction } from '../../wire/use-action.ts'
 import { useData } from '../../wire/use-data.ts'
 import { DocumentDialog } from './document-dialog.tsx'
 import { PluginState } from './plugin-state.tsx'
-import { RefreshDialog } from './refresh-dialog.tsx'
+import { RefreshButton, useRefresh } from './refresh-button.tsx'
 
 interface Listed {
   readonly plugins: readonly Plugin[]
@@ -24,7 +24,7 @@ interface Listed {
 /** The providers and speech servers that can be asked. */
 export function PluginList() {
   const { isAdmin } = useSession()
-  const [dialog, setDialog] = useState<'install' | 'refresh'>()
+  const [isInstalling, setInstalling] = useState(false)
   const data = useData<Listed>((signal) => ask('GET', '/api/plugins', { signal }), [])
   const activate = useAction(async ({ id }: Plugin) => {
     const { warnings } = await ask<{ warnings: readonly string[] }>('POST', path`/api/plugins/activate/${id}`, {
@@ -33,6 +33,7 @@ export function PluginList() {
     tell(warnings[0] ?? `${id} is active`)
     data.reload()
   })
+  const refresh = useRefresh(undefined, data.reload)
   const { plugins = [], broken = [] } = data.value ?? {}
   return (
     <Page
@@ -41,17 +42,15 @@ export function PluginList() {
       actions={
         isAdmin && (
           <>
-            <Button icon="refresh" onClick={() => setDialog('refresh')}>
-              Refresh models
-            </Button>
-            <Button kind="main" icon="add" onClick={() => setDialog('install')}>
+            <RefreshButton action={refresh} label="Refresh models" />
+            <Button kind="main" icon="add" onClick={() => setInstalling(true)}>
               Install
             </Button>
           </>
         )
       }
     >
-      <Problem of={data.problem ?? activate.problem} />
+      <Problem of={data.problem ?? activate.problem ?? refresh.problem} />
       {broken.map(({ id, problems }) => (
         <Notice key={id} kind="warning">
           <strong class="text">{id} cannot be used</strong>
@@ -100,10 +99,7 @@ export function PluginList() {
           ]}
         />
       )}
-      {dialog === 'install' && (
-        <DocumentDialog onClose={() => setDialog(undefined)} onSaved={(id) => goTo('plugins', id)} />
-      )}
-      {dialog === 'refresh' && <RefreshDialog onClose={() => setDialog(undefined)} onTaken={data.reload} />}
+      {isInstalling && <DocumentDialog onClose={() => setInstalling(false)} onSaved={(id) => goTo('plugins', id)} />}
     </Page>
   )
 }

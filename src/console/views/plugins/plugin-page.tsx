@@ -17,12 +17,12 @@ import { DocumentDialog } from './document-dialog.tsx'
 import { PluginKeyPart } from './plugin-key.tsx'
 import { PluginState } from './plugin-state.tsx'
 import { PluginTestPart } from './plugin-test.tsx'
-import { RefreshDialog } from './refresh-dialog.tsx'
+import { RefreshButton, useRefresh } from './refresh-button.tsx'
 
 /** One plugin: its document, its models, and the actions on it. */
 export function PluginPage({ id }: { readonly id: string }) {
   const { isAdmin } = useSession()
-  const [dialog, setDialog] = useState<'edit' | 'remove' | 'refresh'>()
+  const [dialog, setDialog] = useState<'edit' | 'remove'>()
   const data = useData<Plugin>((signal) => ask('GET', path`/api/plugins/${id}`, { signal }), [id])
   const plugin = data.value
   const toggle = useAction(async (given: Plugin) => {
@@ -33,6 +33,7 @@ export function PluginPage({ id }: { readonly id: string }) {
     tell(given.active ? `${id} is no longer active` : `${id} is active`)
     data.reload()
   })
+  const refresh = useRefresh(id, data.reload)
   const download = useAction(() => save('GET', path`/api/plugins/${id}/export`, `${id}.json`))
   return (
     <Page
@@ -62,20 +63,14 @@ export function PluginPage({ id }: { readonly id: string }) {
         )
       }
     >
-      <Problem of={data.problem ?? toggle.problem ?? download.problem} />
+      <Problem of={data.problem ?? toggle.problem ?? download.problem ?? refresh.problem} />
       {plugin && <Facts plugin={plugin} />}
       {plugin && isAdmin && <PluginKeyPart plugin={plugin} onChanged={data.reload} />}
       {plugin && isAdmin && <PluginTestPart plugin={plugin} />}
       {plugin && (
         <Section
           title={`Models (${count(plugin.model_map.length)})`}
-          actions={
-            isAdmin && (
-              <Button icon="refresh" onClick={() => setDialog('refresh')}>
-                Refresh
-              </Button>
-            )
-          }
+          actions={isAdmin && <RefreshButton action={refresh} label="Refresh" />}
         >
           <Models plugin={plugin} />
         </Section>
@@ -83,7 +78,6 @@ export function PluginPage({ id }: { readonly id: string }) {
       {dialog === 'edit' && plugin && (
         <DocumentDialog plugin={plugin} onClose={() => setDialog(undefined)} onSaved={data.reload} />
       )}
-      {dialog === 'refresh' && <RefreshDialog plugin={id} onClose={() => setDialog(undefined)} onTaken={data.reload} />}
       {dialog === 'remove' && plugin && (
         <Confirm
           title={`Remove ${plugin.name}?`}

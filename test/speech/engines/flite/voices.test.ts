@@ -39,7 +39,7 @@ test('the same text is the same audio, to the sample, after any other text', asy
   assert.equal(await speak(voice, sentence), first)
 })
 
-test('a long sentence without a mark is spoken whole, and one of clauses too', async () => {
+test.whole('a long sentence without a mark is spoken whole, and one of clauses too', async () => {
   const voice = await engine.prepareVoice({ kind: 'preset', voice: 'ryan' })
   const seconds = async (text: string) => (await speak(voice, text)).length / engine.sampleRate
   const once = await seconds('one and two and three and four and five and')
@@ -49,7 +49,7 @@ test('a long sentence without a mark is spoken whole, and one of clauses too', a
   assert.ok(Math.abs((await seconds(clauses)) / (await seconds(clauses.replace(/[,;]/g, ''))) - 1) < 0.25)
 })
 
-test('a design follows the words of its description', async () => {
+test.whole('a design follows the words of its description', async () => {
   const of = (description: string) => profile({ kind: 'design', description })
   const [man, woman, deep, slow, plain] = await Promise.all([
     of('a man'),

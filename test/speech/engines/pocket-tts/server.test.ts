@@ -50,16 +50,19 @@ test.whole('without the encoder a clone is refused, with what is missing', async
   assert.match(details.join('\n'), 'HF_TOKEN')
 })
 
-test('a damaged model is named by the health and by every answer, and nothing else speaks in its place', async () => {
-  await using server = await openServer(async (models) => {
-    await tiny()(models)
-    await truncate(join(models, openEdition, 'model.safetensors'), 20_000)
-  })
-  const { status, reason, model_loaded } = await server.health()
-  assert.equal([status, model_loaded], ['failed', false])
-  assert.match(String(reason), 'model.safetensors')
-  await assertRefused(await ask(server), 503, /model\.safetensors/)
-})
+test.whole(
+  'a damaged model is named by the health and by every answer, and nothing else speaks in its place',
+  async () => {
+    await using server = await openServer(async (models) => {
+      await tiny()(models)
+      await truncate(join(models, openEdition, 'model.safetensors'), 20_000)
+    })
+    const { status, reason, model_loaded } = await server.health()
+    assert.equal([status, model_loaded], ['failed', false])
+    assert.match(String(reason), 'model.safetensors')
+    await assertRefused(await ask(server), 503, /model\.safetensors/)
+  },
+)
 
 test('without a model the embedded engine speaks and says so', async () => {
   await using server = await openServer(async () => {})

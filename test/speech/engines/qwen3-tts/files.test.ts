@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 /** Files that are missing, damaged or another model's are named when the model is loaded, and nothing is spoken. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -102,7 +103,7 @@ test('configurations that contradict themselves or the weights', async () => {
   await assertNamed(folder, /config\.json is not JSON/)
 })
 
-test('a made file that was changed behind its back is made again', async () => {
+test.whole('a made file that was changed behind its back is made again', async () => {
   const [folder, cacheFolder] = [await copyOfModel(), temporaryFolder()]
   await load(folder, cacheFolder)
   const [name] = await quantisedIn(cacheFolder)

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { parseLexicon } from '../../../../speech/text/reading/lexicon.ts'
 import { readAloud } from '../../../../speech/text/reading/reading.ts'
@@ -64,7 +65,7 @@ test('an invalid line of a lexicon is named', () => {
     assert.throws(() => parseLexicon(`a = b\n${line}`), /Invalid lexicon: line 2 /)
 })
 
-test('long texts of one pattern take time by their length alone', () => {
+test.whole('long texts of one pattern take time by their length alone', () => {
   for (const piece of [
     '#tag ',
     '#',
@@ -93,7 +94,7 @@ test('long texts of one pattern take time by their length alone', () => {
     }
 })
 
-test('a sentence of a million characters is read whole', () => {
+test.whole('a sentence of a million characters is read whole', () => {
   const { text, words } = readAloud('#tag '.repeat(200_000).trim(), 'English')
   assert.is(words.length, 200_000)
   assert.match(text.slice(0, 40), /tag/)

@@ -7,14 +7,13 @@ import { commandNames, commandOf } from './all.ts'
 
 /** Completes commands, their arguments, and file names in other texts. */
 export function completer(cli: Cli): Complete {
-  return async (text, cursor, signal) => {
-    const typed = text.slice(0, cursor)
+  return async (typed, signal) => {
     const [, name, rest] = /^\/([^\s/]*)(?:\s+([\s\S]*))?$/.exec(typed) ?? []
     if (name !== undefined && rest === undefined && !/\s/.test(typed))
       return { from: 1, words: beginningWith(commandNames, name) }
-    if (name !== undefined) return argument(cli, name, rest ?? '', cursor, signal)
+    if (name !== undefined) return argument(cli, name, rest ?? '', typed.length, signal)
     const written = /(?<!\S)\S*$/.exec(typed)![0]
-    return { from: cursor - written.length, words: written === '' ? [] : await fileNames(cli, written, false) }
+    return { from: typed.length - written.length, words: written === '' ? [] : await fileNames(cli, written, false) }
   }
 }
 
