@@ -190,7 +190,8 @@ function options(more: Partial<SynthesisOptions> = {}): SynthesisOptions {
 
 async function say(text: string, more: Partial<SynthesisOptions> = {}, input: Partial<SpeechInput> = {}) {
   const speech = await createSynthesis(options(more)).open({ input: text, ...input })
-  return { speech, wav: Buffer.concat([wavHeader(speech.sampleRate), ...(await speakWhole(speech))]) }
+  const pcm = Buffer.concat(await speakWhole(speech))
+  return { speech, wav: Buffer.concat([wavHeader(speech.sampleRate, pcm.length), pcm]) }
 }
 
 async function refused(input: SpeechInput, more: Partial<SynthesisOptions> = {}): Promise<AppError> {

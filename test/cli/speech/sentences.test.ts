@@ -92,6 +92,7 @@ test('aichat tts --stream gives the first sound while its pipe stalls, and says 
   const empty = program('tts', '--stream')
   empty.stdin.end()
   assert.is((await once(empty, 'close'))[0], 64)
+  home.remove()
 })
 
 test('chat --speak plays the answer while it is printed', async () => {

@@ -1,7 +1,7 @@
 import type { SpeechEngine, WordTime } from '../../../speech/engines/engine.ts'
 
 /** Samples per second of this engine; small, so that tests can count. */
-export const chanceRate = 8000
+const chanceRate = 8000
 
 /** Seconds of one letter of this voice. */
 const secondsPerLetter = 0.01
