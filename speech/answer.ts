@@ -1,9 +1,12 @@
-import { wavHeader } from './audio/wav.ts'
+import { AppError } from '../src/errors.ts'
+import { audioFormat, type FormatName } from './audio/formats.ts'
+import { tagsOf } from './audio/tags.ts'
+import { wavHeaderBytes } from './audio/wav.ts'
 import type { Speech } from './speaking.ts'
 import { speechEvents } from './word-events.ts'
 
 /**
- * A WAV file to be sent, or server-sent events with its pieces and its words; with headers that name the engine and the
+ * A file of audio to be sent, or server-sent events with its pieces and its words; with headers that name the engine and the
  * skipped parts of the text. In this process the headers of a stream are live: `x-speech-chunks` is counted up while the
  * body is read.
  */
@@ -15,30 +18,69 @@ export interface SpeechAnswer {
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** The form of audio that is sent while it is made: a WAV file, or the events of `word-events.ts`. The names are OpenAI's. */
+/** The form of audio that is sent while it is made: a file, or the events of `word-events.ts`. The names are OpenAI's. */
 export type StreamFormat = 'audio' | 'sse'
 
-/**
- * Speaks a text: a WAV file with its length, or with a format one that is sent while it is made; with word times always as
- * events. Throws as these ways do.
- */
-export function answerWith(speech: Speech, format: StreamFormat | undefined): Promise<SpeechAnswer> {
-  return format || speech.wordTimes ? streamed(speech, format) : whole(speech)
+/** How a text is answered. */
+interface AnswerForm {
+  /** How audio is sent while it is made; without it the answer begins when all is spoken. */
+  readonly stream?: StreamFormat | undefined
+  /** WAV by default. */
+  readonly format?: FormatName | undefined
+  /** What the tags say. */
+  readonly text: string
+  readonly voice: unknown
 }
 
-async function whole(speech: Speech): Promise<SpeechAnswer> {
+/**
+ * Speaks a text: a file, which has a length where it is WAV or samples alone, or one that is sent while it is made; with word
+ * times always as events. Throws as these ways do, and `invalid` for word times beside another format than WAV.
+ */
+export async function answerWith(
+  speech: Speech,
+  { stream, format = 'wav', text, voice }: AnswerForm,
+): Promise<SpeechAnswer> {
+  if (speech.wordTimes && format !== 'wav')
+    throw new AppError('invalid', 'Word times come with WAV alone', {
+      details: [`leave out response_format "${format}", or the timestamps`],
+    })
+  const { type, load } = audioFormat(format)
+  const encode = await load()
+  const { sampleRate, engine } = speech
+  const tags = tagsOf(text, voice, engine)
+  const form: EncodedForm = {
+    type: format === 'pcm' ? `${type};rate=${sampleRate}` : type,
+    encode: (pcm, dataBytes) => encode(pcm, { sampleRate, tags, dataBytes }),
+    ...(format === 'wav' && { headerBytes: wavHeaderBytes }),
+    ...(format === 'pcm' && { headerBytes: 0 }),
+  }
+  return stream || speech.wordTimes ? streamed(speech, form, stream) : whole(speech, form)
+}
+
+interface EncodedForm {
+  readonly type: string
+  /** Bytes before the samples; undefined where these are compressed, and the length of the file is not known. */
+  readonly headerBytes?: number
+  encode(pcm: AsyncIterable<Buffer>, dataBytes?: number): AsyncGenerator<Buffer>
+}
+
+async function whole(speech: Speech, { type, headerBytes, encode }: EncodedForm): Promise<SpeechAnswer> {
   const pieces = await speakWhole(speech)
   const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  const headers = { ...headersOf(speech), 'content-length': String(size) }
+  const length = headerBytes === undefined ? {} : { 'content-length': String(headerBytes + size) }
   async function* body(): AsyncGenerator<Buffer> {
     yield* pieces
   }
-  return { type: 'audio/wav', headers, trailers: [], body: body() }
+  return { type, headers: { ...headersOf(speech), ...length }, trailers: [], body: encode(body(), size) }
 }
 
 /** The first audio is the commit point: a failure before it is thrown here, not in the body. */
-async function streamed(speech: Speech, format: StreamFormat | undefined): Promise<SpeechAnswer> {
-  const audio = speech.pcm(format !== undefined)
+async function streamed(
+  speech: Speech,
+  { type, encode }: EncodedForm,
+  stream: StreamFormat | undefined,
+): Promise<SpeechAnswer> {
+  const audio = speech.pcm(stream !== undefined)
   const first = await audio.next()
   let ended = false
   const headers = {
@@ -47,60 +89,45 @@ async function streamed(speech: Speech, format: StreamFormat | undefined): Promi
       // A chunk that is being spoken counts until all have ended.
       return countOf(speech, ended ? 0 : 1)
     },
-    ...(speech.rerolls !== undefined && {
-      get 'x-speech-rerolls'() {
-        return String(speech.rerolls)
-      },
-    }),
   }
   async function* pieces(): AsyncGenerator<Buffer> {
     if (!first.done) yield first.value
     yield* audio
     ended = true
   }
-  async function* wav(): AsyncGenerator<Buffer> {
-    let header: Buffer | undefined = wavHeader(speech.sampleRate)
-    for await (const piece of pieces()) {
-      yield header ? Buffer.concat([header, piece]) : piece
-      header = undefined
-    }
-  }
-  const trailers = ['x-speech-chunks', ...(speech.rerolls === undefined ? [] : ['x-speech-rerolls'])]
-  if (format === 'sse' || speech.wordTimes)
-    return { type: 'text/event-stream', headers, trailers, body: speechEvents(speech, pieces()) }
-  return { type: 'audio/wav', headers, trailers, body: wav() }
+  const trailers = ['x-speech-chunks']
+  const file = encode(pieces())
+  if (stream === 'sse' || speech.wordTimes)
+    return { type: 'text/event-stream', headers, trailers, body: speechEvents(speech, file) }
+  return { type, headers, trailers, body: file }
 }
 
 /**
- * Speaks the whole text: the parts of one WAV file, the header first. Their lengths add up to the size in the header. They
- * count against the audio budget until `speech.place` is released. Throws `busy` when the budget is used up.
+ * Speaks the whole text: mono 16-bit samples. They count against the audio budget until `speech.place` is released. Throws
+ * `busy` when the budget is used up.
  */
 export async function speakWhole(speech: Speech): Promise<readonly Buffer[]> {
   const pieces: Buffer[] = []
-  let size = 0
   try {
     for await (const piece of speech.pcm(false)) {
       speech.place.keep(piece.length)
       pieces.push(piece)
-      size += piece.length
     }
+    return pieces
   } catch (thrown) {
     speech.place.release()
     throw thrown
   }
-  return [wavHeader(speech.sampleRate, size), ...pieces]
 }
 
 /**
- * `x-speech-engine`, `x-speech-chunks` (`spoken/total` of the chunks and unspoken pieces), `x-speech-rerolls` (chunks that
- * were spoken again, for an engine that chooses at random) and `x-speech-skipped`: the unspoken pieces, percent-encoded and
- * joined by commas, the first 2,000 bytes of them (proxies bound headers at some kilobytes).
+ * `x-speech-engine`, `x-speech-chunks` (`spoken/total` of the chunks and unspoken pieces) and `x-speech-skipped`: the unspoken
+ * pieces, percent-encoded and joined by commas, the first 2,000 bytes of them (proxies bound headers at some kilobytes).
  */
 function headersOf(speech: Speech): Record<string, string> {
   return {
     'x-speech-engine': speech.engine,
     'x-speech-chunks': countOf(speech),
-    ...(speech.rerolls !== undefined && { 'x-speech-rerolls': String(speech.rerolls) }),
     ...(speech.unspoken.length > 0 && { 'x-speech-skipped': listOf(speech.unspoken) }),
   }
 }

@@ -4,6 +4,7 @@ import { AppError, failureOfStatus } from '../src/errors.ts'
 import type { Send } from '../src/http/http.ts'
 import type { PluginManifest } from '../src/plugins/plugins.ts'
 import { answerWith, type SpeechAnswer, type StreamFormat } from './answer.ts'
+import { audioFormat, type FormatName } from './audio/formats.ts'
 import { findVoice, isServerId, readManifest, type ServerId, serverIds } from './servers/manifest.ts'
 import type { Health, ServiceInput, SpeechService } from './service.ts'
 
@@ -28,6 +29,8 @@ export interface RoutedSpeech extends ServiceInput {
   readonly stream?: boolean | undefined
   /** The same in a named form. */
   readonly stream_format?: StreamFormat | undefined
+  /** WAV by default. */
+  readonly response_format?: FormatName | undefined
   /** Whether the caller's API key permits a place; without it all are permitted. */
   readonly permits?: Permits | undefined
 }
@@ -98,7 +101,8 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
 
   async function speakHere(service: SpeechService, request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer> {
     const speech = await service.speak(request, signal)
-    const answer = await answerWith(speech, formatOf(request))
+    const { input, voice, response_format: format } = request
+    const answer = await answerWith(speech, { stream: streamOf(request), format, text: input, voice })
     // From here on the audio is the caller's.
     speech.place.release()
     return answer
@@ -152,7 +156,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
   async function ask(plugin: PluginManifest, request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer> {
     const url = plugin.capabilities?.tts?.endpoint ?? plugin.endpoint
     const comesAsEvents = request.timestamps || request.stream_format === 'sse'
-    const accept = comesAsEvents ? 'text/event-stream' : 'audio/wav'
+    const accept = comesAsEvents ? 'text/event-stream' : audioFormat(request.response_format ?? 'wav').type
     const reply = await parts.send({
       method: 'POST',
       url,
@@ -172,7 +176,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
       throw new AppError('protocol', `The plugin ${plugin.id} sent no audio`)
     }
     const headers: Record<string, string> = {}
-    for (const name of ['x-speech-engine', 'x-speech-chunks', 'x-speech-rerolls', 'x-speech-skipped', 'content-length'])
+    for (const name of ['x-speech-engine', 'x-speech-chunks', 'x-speech-skipped', 'content-length'])
       if (typeof reply.headers[name] === 'string') headers[name] = reply.headers[name]
     return { type, headers, trailers: [], body: reply.body as AsyncIterable<Uint8Array> }
   }
@@ -195,13 +199,13 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
 /** The JSON body for a plugin: the fields of aichat's own speech servers, which include those of OpenAI's API. */
 function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string, unknown> {
   const { model, voice, language, instruct, cfg_coef, seed, stream, timestamps, keep_directions } = request
-  const format = formatOf(request)
+  const format = streamOf(request)
   const config = plugin.capabilities?.tts?.config
   return {
     model: modelOf(plugin, model),
     input: request.input,
     voice: voice ?? config?.default_voice ?? 'alloy',
-    response_format: 'wav',
+    response_format: request.response_format ?? 'wav',
     language,
     ...(instruct === undefined ? {} : { instruct, instructions: instruct }),
     cfg_coef,
@@ -214,7 +218,7 @@ function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string,
   }
 }
 
-function formatOf({ stream, stream_format: format }: RoutedSpeech): StreamFormat | undefined {
+function streamOf({ stream, stream_format: format }: RoutedSpeech): StreamFormat | undefined {
   return format ?? (stream ? 'audio' : undefined)
 }
 

@@ -60,8 +60,6 @@ export interface Health {
   readonly device: string
   /** Seconds of speech made in a second of the latest work, or as the engine measured it when it was loaded. */
   readonly pace?: number
-  /** Chunks that were spoken again, where the engine chooses at random. */
-  readonly rerolls?: number
   readonly reason?: string
 }
 
@@ -125,8 +123,7 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
       return engine.pid
     },
     health() {
-      const { pace: heard, rerolls } = synthesis.stats()
-      const pace = state.loaded ? (heard ?? engine.capabilities.pace) : undefined
+      const pace = state.loaded ? (synthesis.pace() ?? engine.capabilities.pace) : undefined
       const slow =
         pace !== undefined && pace < 1 ? 'it makes speech slower than it is spoken here: stream the answers' : undefined
       const reason = state.failure ?? choice.reason ?? slow
@@ -137,7 +134,6 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
         model: variant.id,
         device: choice.device,
         ...(pace === undefined ? {} : { pace: Math.round(pace * 100) / 100 }),
-        ...(state.loaded && !engine.capabilities.deterministic && { rerolls }),
         ...(reason === undefined ? {} : { reason }),
       }
     },

@@ -3,11 +3,9 @@ import { createSampleQueue, type SampleQueue } from './audio/sample-queue.ts'
 import type { AudioBudget, AudioReservation } from './audio-budget.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import type { SpeechEngine, SpeechRequest, WordTime } from './engines/engine.ts'
-import { createPace, createPaces } from './pace.ts'
+import type { MeasuredPace } from './measured-pace.ts'
 import type { RequestQueue } from './queue.ts'
 import type { SpeechCount } from './speech-counts.ts'
-import type { SpeechCounter } from './stats.ts'
-import { betterTake, seedOf, type Take } from './takes.ts'
 import { createTelling } from './telling.ts'
 import type { WrittenWord } from './text/reading/reading.ts'
 import { countCharacters, pauseAfter, splitChunks } from './text/sentences.ts'
@@ -25,19 +23,13 @@ export interface Speech {
   /** How many chunks and unspoken pieces the text has, and how many of them have been spoken so far. */
   readonly total: number
   readonly spoken: number
-  /**
-   * How many chunks were spoken again, since their length was far from the expected one; undefined for a deterministic
-   * engine.
-   */
-  readonly rerolls: number | undefined
   /** How the engine knows the words' times; undefined where they are not wanted. */
   readonly wordTimes: 'measured' | 'estimated' | undefined
   /** The words that were spoken since the last call, with their times in seconds from the first sample of all. */
   takeWords(): readonly WordTime[]
   /**
-   * Mono 16-bit PCM, made as it is read. `live` passes audio on as it comes, at least the first chunk's; otherwise a
-   * chunk comes whole, or not at all when it fails. A whole chunk with a length far from the expected one is spoken
-   * again. Failed chunks are skipped; throws when none could be spoken: `timeout` if all took too long.
+   * Mono 16-bit PCM, made as it is read. `live` passes audio on as it comes; otherwise a chunk comes whole, or not at all
+   * when it fails. Failed chunks are skipped; throws when none could be spoken: `timeout` if all took too long.
    */
   pcm(live: boolean): AsyncGenerator<Buffer>
 }
@@ -54,7 +46,7 @@ export interface SpeakingParts extends SpeakingLog {
   readonly engine: SpeechEngine
   readonly turns: RequestQueue
   readonly budget: AudioBudget
-  readonly stats: SpeechCounter
+  readonly pace: MeasuredPace
   readonly counts: SpeechCount
   /** How long one chunk may take once its turn has come, in milliseconds. */
   chunkMs(): number
@@ -84,8 +76,7 @@ interface Chunk extends SpokenPart {
 export function createSpeaking(
   parts: SpeakingParts,
 ): (request: Omit<SpeechRequest, 'text'>, texts: readonly SpokenPart[], details: SpeakingDetails) => Speech {
-  const { engine, turns, budget, stats, counts } = parts
-  const paceOf = createPaces()
+  const { engine, turns, budget, pace, counts } = parts
   return speak
 
   function speak(
@@ -95,38 +86,18 @@ export function createSpeaking(
   ): Speech {
     const chunks = texts.flatMap(chunksOf)
     const total = chunks.length + unspoken.length
-    const { deterministic = false, wordTimes } = engine.capabilities
     let spoken = 0
-    let rerolls = 0
     const telling = createTelling(engine.sampleRate)
-    const onReroll = () => {
-      rerolls += 1
-      stats.rerolled()
-      counts.rerolls++
-    }
     if (unspoken.length > 0) parts.onUnspoken?.({ pieces: unspoken.length })
 
-    /** Starts a try at a chunk. Made at the engine's pace, read at the client's: a slow reader delays no other request. */
-    function begin(index: number, attempt: number) {
+    /** Starts a chunk. Made at the engine's pace, read at the client's: a slow reader delays no other request. */
+    function begin(index: number) {
       const queue = createSampleQueue()
       const told: WordTime[] = []
       const { words, pause: _, ...chunk } = chunks[index]!
       const onWords = timestamps ? createWrittenWords(words, (more) => void told.push(...more)) : undefined
-      void make(
-        { ...request, ...chunk, onWords, seed: seedOf({ ...request, ...chunk }, index, attempt) },
-        queue,
-        signal,
-      )
+      void make({ ...request, ...chunk, onWords, seed: seedOf(request.seed, index) }, queue, signal)
       return { queue, told }
-    }
-
-    async function record(index: number, attempt: number): Promise<Take> {
-      const { queue, told } = begin(index, attempt)
-      const pieces: Float32Array[] = []
-      for await (const samples of queue.pieces()) pieces.push(samples)
-      const samples = pieces.reduce((sum, { length }) => sum + length, 0)
-      if (samples === 0) throw nothingSpoken()
-      return { text: chunks[index]!.text, pieces, words: told, seconds: samples / engine.sampleRate }
     }
 
     return {
@@ -138,64 +109,27 @@ export function createSpeaking(
       get spoken() {
         return spoken
       },
-      get rerolls() {
-        return deterministic ? undefined : rerolls
-      },
-      wordTimes: timestamps ? wordTimes : undefined,
+      wordTimes: timestamps ? engine.capabilities.wordTimes : undefined,
       takeWords: telling.takeWords,
       async *pcm(live) {
         const leave = turns.enter()
         const failures: unknown[] = []
-        // A seed promises the same audio each time, so the pace learned from other requests must not count.
-        const pace = request.seed === undefined ? paceOf(paceKey(request)) : createPace()
-        let held: { readonly take: Take; readonly index: number; readonly isLearned: boolean }[] = []
-
-        /** Judges the takes that wait, and passes the better ones on. */
-        async function* tellHeld() {
-          const judged = held
-          held = []
-          for (const { take, index, isLearned } of judged) {
-            const better = await betterTake(take, { record: (attempt) => record(index, attempt), pace, onReroll })
-            signal?.throwIfAborted()
-            if (!isLearned) pace.learn(better.text, better.seconds)
-            yield* telling.tell(chunks[index]!.pause, better.pieces, better.words)
-            spoken += 1
-            counts.spoken++
-          }
-        }
-
-        function skip(index: number, thrown: unknown): void {
-          signal?.throwIfAborted()
-          failures.push(thrown)
-          counts.skipped++
-          parts.onSkip?.({ chunk: index + 1, total, reason: reasonOf(thrown) })
-        }
-
         try {
-          for (const [index, { text, pause }] of chunks.entries()) {
+          for (const [index, { pause }] of chunks.entries()) {
             try {
-              // After the first chunk, a live stream waits for whole chunks only where the engine outruns playback, and
-              // never with a seed: seeded audio must not depend on the speed of a machine.
-              if (live && (deterministic || request.seed !== undefined || index === 0 || !isFast())) {
-                const { queue, told } = begin(index, 0)
-                const seconds = yield* telling.tell(pause, queue.pieces(), told)
-                if (seconds === 0) throw nothingSpoken()
-                spoken += 1
-                counts.spoken++
-                pace.learn(text, seconds)
-                continue
-              }
-              const take = await record(index, 0)
-              // Until enough was heard, all that is heard counts; from then on a failure is no measure.
-              const isLearned = !pace.isKnown
-              if (isLearned) pace.learn(text, take.seconds)
-              held.push({ take, index, isLearned })
+              const { queue, told } = begin(index)
+              const pieces = live ? queue.pieces() : await collect(queue.pieces())
+              const seconds = yield* telling.tell(pause, pieces, told)
+              if (seconds === 0) throw nothingSpoken()
+              spoken += 1
+              counts.spoken++
             } catch (thrown) {
-              skip(index, thrown)
+              signal?.throwIfAborted()
+              failures.push(thrown)
+              counts.skipped++
+              parts.onSkip?.({ chunk: index + 1, total, reason: reasonOf(thrown) })
             }
-            if (live || deterministic || pace.isKnown) yield* tellHeld()
           }
-          yield* tellHeld()
         } finally {
           leave()
         }
@@ -229,11 +163,6 @@ export function createSpeaking(
     })
   }
 
-  /** Whether a chunk is made so fast that the next one is ready before the last is heard. */
-  function isFast(): boolean {
-    return (stats.read().pace ?? engine.capabilities.pace ?? 1) >= 1.5
-  }
-
   /** Speaks one chunk into the queue; its time begins when its turn comes. */
   async function make(request: SpeechRequest, queue: SampleQueue, signal?: AbortSignal): Promise<void> {
     let release = () => {}
@@ -249,7 +178,7 @@ export function createSpeaking(
       }
       const seconds = (performance.now() - started) / 1000
       counts.chunks.add(seconds)
-      stats.spoke(samplesMade / engine.sampleRate, seconds)
+      pace.spoke(samplesMade / engine.sampleRate, seconds)
       queue.finish()
     } catch (thrown) {
       queue.finish(thrown instanceof Error ? thrown : new Error(String(thrown)))
@@ -260,9 +189,15 @@ export function createSpeaking(
   }
 }
 
-/** A voice's pace depends on these fields. */
-function paceKey({ voice, language, instruct, cfg_coef }: Omit<SpeechRequest, 'text'>): string {
-  return JSON.stringify([voice.key, language, instruct, cfg_coef])
+async function collect<T>(pieces: AsyncIterable<T>): Promise<readonly T[]> {
+  const all: T[] = []
+  for await (const piece of pieces) all.push(piece)
+  return all
+}
+
+/** The seed of a chunk: another for each, and the same in each answer to an equal request. */
+function seedOf(seed: number | undefined, chunk: number): number | undefined {
+  return seed === undefined ? undefined : (seed + Math.imul(chunk, 0x9e37_79b9)) >>> 0
 }
 
 /** The longest piece of this text for the engine, in characters; undefined where the servers' own limit holds. */

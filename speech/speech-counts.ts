@@ -11,8 +11,6 @@ export interface SpeechCount {
   /** Chunks that were spoken, and those that failed. */
   spoken: number
   skipped: number
-  /** Chunks that were spoken again, since their length was far from the expected one. */
-  rerolls: number
   /** Seconds that a chunk or a voice waited for the engine. */
   readonly waits: Histogram
   /** Seconds that the engine took for a chunk. */
@@ -40,7 +38,7 @@ export function createSpeechCounts(): SpeechCounts {
 /** Counts of a server, all at zero. */
 export function newSpeechCount(): SpeechCount {
   return {
-    ...{ inside: 0, waiting: 0, refused: 0, spoken: 0, skipped: 0, rerolls: 0 },
+    ...{ inside: 0, waiting: 0, refused: 0, spoken: 0, skipped: 0 },
     waits: new Histogram(secondBounds),
     chunks: new Histogram(secondBounds),
   }

@@ -1,20 +1,18 @@
 /**
- * Turns text into WAV: `text/` (languages, sentences and their pauses, markup), `audio/` (WAV, resampling), `engines/NAME/` over `engines/neural/` and
+ * Turns text into speech: `text/` (languages, sentences and their pauses, markup), `audio/` (formats, resampling), `engines/NAME/` over `engines/neural/` and
  * `blocks/`, `servers/*.json` (the three servers), and the queue and limits of a service.
  * Uses: `inference`, `process`, `plugins` and `accounts` for providers that speak, the tools; the languages of eld.
  * Begin with: `service.ts`, `router.ts`, `synthesis.ts`, `engines/engine.ts`.
  */
-export { answerWith, type StreamFormat } from './answer.ts'
-export { wavHeader } from './audio/wav.ts'
-export type { WordTime } from './engines/engine.ts'
+export { answerWith } from './answer.ts'
+export { encodeFile, formatNames, formatOfEnding, mediaTypes } from './audio/formats.ts'
 export { createSpeechRouter, type RoutedSpeech, type SpeechRouter } from './router.ts'
 export { isServerId, listVoices, readManifest, type ServerId, serverIds } from './servers/manifest.ts'
 export { serverOfWeights, weightsName } from './servers/weights.ts'
-export { openSpeechService, type ServiceInput, type ServiceOptions, type SpeechService } from './service.ts'
-export { createSpeechCounts, type SpeechCount, type SpeechCounts } from './speech-counts.ts'
+export { openSpeechService, type ServiceOptions, type SpeechService } from './service.ts'
+export { createSpeechCounts, type SpeechCounts } from './speech-counts.ts'
 export { createLexiconReader } from './text/reading/lexicon-file.ts'
 export { readWritten } from './text/reading/passages.ts'
 export { sanitize } from './text/sanitize.ts'
 export { countCharacters, pauseAfter, splitChunks, splitSentences } from './text/sentences.ts'
 export { isMostlyUnspoken } from './text/unspoken.ts'
-export type { SpeechEvent } from './word-events.ts'

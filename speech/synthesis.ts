@@ -3,11 +3,11 @@ import { createAudioBudget } from './audio-budget.ts'
 import { startDeadline } from './deadline.ts'
 import type { Delivery, SpeechEngine, VoiceHandle, VoiceSource } from './engines/engine.ts'
 import { type FetchVoice, parseHubPath } from './hub-voice.ts'
+import { createMeasuredPace } from './measured-pace.ts'
 import { createRequestQueue } from './queue.ts'
 import { findVoice, type ServerManifest } from './servers/manifest.ts'
 import { createSpeaking, isTimeout, type SpeakingLog, type Speech } from './speaking.ts'
 import { newSpeechCount, type SpeechCount } from './speech-counts.ts'
-import { createSpeechStats, type SpeechStats } from './stats.ts'
 import { detectLanguage, findLanguage, languageNames } from './text/languages.ts'
 import type { Lexicon } from './text/reading/lexicon.ts'
 import { type CleanText, cleanText, dividePassages, type Passage } from './text/reading/passages.ts'
@@ -55,8 +55,8 @@ export interface Synthesis {
    * the queue is full.
    */
   open(input: SpeechInput, signal?: AbortSignal): Promise<Speech>
-  /** The work so far: for health and metrics. */
-  stats(): SpeechStats
+  /** Seconds of speech that the engine made in a second of its latest work: for health. */
+  pace(): number | undefined
 }
 
 /** Turns requests into speech with one engine. */
@@ -65,11 +65,11 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
   const counts = options.counts ?? newSpeechCount()
   const turns = createRequestQueue(queueLimit, counts)
   const budget = createAudioBudget(budgetBytes)
-  const stats = createSpeechStats()
+  const pace = createMeasuredPace()
   /** How long one chunk or voice may take: an engine that is slow here gets less text at a time, and says how long that takes. */
   const chunkMs = () => options.chunkMs ?? engine.capabilities.chunk?.milliseconds ?? 30_000
 
-  const speaking = createSpeaking({ ...options, turns, budget, stats, counts, chunkMs })
+  const speaking = createSpeaking({ ...options, turns, budget, pace, counts, chunkMs })
 
   return {
     async open(input, signal) {
@@ -93,7 +93,7 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
         leave()
       }
     },
-    stats: stats.read,
+    pace: pace.read,
   }
 
   async function prepare(voice: RequestedVoice, signal?: AbortSignal): Promise<VoiceHandle> {

@@ -1,13 +1,12 @@
 import { AppError, toAppError } from '../src/errors.ts'
-import { wavHeader } from './audio/wav.ts'
 import type { WordTime } from './engines/engine.ts'
 import type { Speech } from './speaking.ts'
 
 /** An event of an answer with word times, as the `data` of a server-sent event. The first two names are OpenAI's. */
 export type SpeechEvent =
-  /** Bytes of a WAV file in base64; together they form one with a header of unknown length. */
+  /** Bytes of a file in base64; together they form one whose header states no length. */
   | { readonly type: 'speech.audio.delta'; readonly audio: string }
-  | { readonly type: 'speech.audio.done'; readonly spoken: number; readonly total: number; readonly rerolls: number }
+  | { readonly type: 'speech.audio.done'; readonly spoken: number; readonly total: number }
   /** The next words with their times, seconds from the first sample; `estimated` where the engine guesses them. */
   | { readonly type: 'speech.audio.words'; readonly words: readonly WordTime[]; readonly estimated: boolean }
   | { readonly type: 'error'; readonly error: string; readonly details: readonly string[] }
@@ -16,18 +15,17 @@ export type SpeechEvent =
 const pieceSize = 48 * 1024
 
 /**
- * The server-sent events of a text. `audio` is the output of `speech.pcm`; a failure in the middle is the last event.
+ * The server-sent events of a text. `audio` is the file as it is made; a failure in the middle is the last event.
  */
 export async function* speechEvents(speech: Speech, audio: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
   try {
-    yield* audioEvents(wavHeader(speech.sampleRate))
     for await (const piece of audio) {
       yield* audioEvents(piece)
       yield* wordEvents(speech)
     }
     yield* wordEvents(speech)
-    const { spoken, total, rerolls = 0 } = speech
-    yield eventOf({ type: 'speech.audio.done', spoken, total, rerolls })
+    const { spoken, total } = speech
+    yield eventOf({ type: 'speech.audio.done', spoken, total })
   } catch (thrown) {
     const { message, details } = thrown instanceof AppError ? thrown : toAppError(thrown)
     yield eventOf({ type: 'error', error: message, details })

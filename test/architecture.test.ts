@@ -79,6 +79,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'markdown-it': ['src/cli/markdown/parse.ts', 'src/console/components/markdown-tokens.tsx'],
   'modern-tar': ['src/backup/archive.ts'],
   'onnxruntime-node': ['src/inference/session.ts'],
+  opusscript: ['speech/audio/opus.ts'],
   'pdfjs-dist': ['src/formats/pdf-text-child.ts'],
   pg: ['src/storage/postgres/connection.ts'],
   'pg-copy-streams': ['src/storage/postgres/connection.ts'],
@@ -88,6 +89,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'sqlite-vec': ['src/storage/sqlite/database.ts'],
   stemmer: ['src/personas/memory/stem.ts'],
   'string-width': ['src/cli/terminal/table.ts'],
+  'wasm-media-encoders': ['speech/audio/mp3.ts'],
   uplot: ['src/console/components/plot.tsx', 'src/console/main.tsx'],
   undici: ['src/http-client/agent.ts', 'src/http-client/response.ts'],
   yaml: ['src/cli/template/template.ts'],
@@ -132,6 +134,7 @@ const filesInAreas: Readonly<Record<string, string>> = {
   'src/accounts/look-alikes.ts': 'reads the table of letters that look alike beside it',
   'speech/hub-voice.ts': 'keeps fetched voices as files',
   'speech/text/reading/lexicon-file.ts': 'reads the pronunciations of the user',
+  'speech/audio/mp3.ts': 'reads the program of LAME beside its package',
   'speech/engines': "an engine reads its model's files, tensor by tensor",
 }
 

@@ -1,20 +1,21 @@
 import { AppError } from '../../src/errors.ts'
 import { otherRecording } from './other-recordings.ts'
 
-const headerSize = 44
+/** Bytes before the samples of a WAV file. */
+export const wavHeaderBytes = 44
 
 /** The largest data size that the 32-bit fields of a WAV file can tell, in whole 16-bit samples. */
-const largestData = 0xffff_ffff - headerSize - 1
+const largestData = 0xffff_ffff - wavHeaderBytes - 1
 
 /**
  * The 44 bytes before mono 16-bit PCM. Without a size it is the header of a stream of unknown length: both sizes are
  * 0xFFFFFFFF, which readers take for "until the end".
  */
 export function wavHeader(sampleRate: number, dataBytes?: number): Buffer {
-  const header = Buffer.alloc(headerSize)
+  const header = Buffer.alloc(wavHeaderBytes)
   const data = dataBytes === undefined || dataBytes > largestData ? undefined : dataBytes
   header.write('RIFF', 0, 'latin1')
-  header.writeUInt32LE(data === undefined ? 0xffff_ffff : data + headerSize - 8, 4)
+  header.writeUInt32LE(data === undefined ? 0xffff_ffff : data + wavHeaderBytes - 8, 4)
   header.write('WAVEfmt ', 8, 'latin1')
   header.writeUInt32LE(16, 16)
   header.writeUInt16LE(1, 20)

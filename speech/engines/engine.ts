@@ -47,8 +47,6 @@ export interface EngineCapabilities {
   readonly pace?: number
   /** How much text it takes at a time, where that is less than the servers' 500 characters. */
   readonly chunk?: ChunkLimits
-  /** True where an equal text sounds equal each time, so that another seed changes nothing. */
-  readonly deterministic?: boolean
   /** How it knows when each word is heard: from its own timing, or by a guess. Absent where it cannot tell at all. */
   readonly wordTimes?: 'measured' | 'estimated'
   /** Whether it takes the sounds of words, and another speed of a part of a text. */

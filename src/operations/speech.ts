@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listVoices, type RoutedSpeech, readManifest, serverIds } from '../../speech/speech.ts'
+import { formatNames, listVoices, mediaTypes, type RoutedSpeech, readManifest, serverIds } from '../../speech/speech.ts'
 import { permitsOf } from '../accounts/accounts.ts'
 import { AppError } from '../errors.ts'
 import { metered } from './metered.ts'
@@ -15,10 +15,11 @@ const common = {
   seed: z.exactOptional(z.int().min(0).max(0xffff_ffff)),
   timestamps: z.exactOptional(z.boolean()),
   keep_directions: z.exactOptional(z.boolean()),
+  response_format: z.exactOptional(z.enum(formatNames)),
 }
 
-/** A WAV file, or with `timestamps` the events of its pieces and words. */
-const produces = ['audio/wav', 'text/event-stream']
+/** A file, or with `timestamps` the events of its pieces and words. */
+const produces = [...mediaTypes, 'text/event-stream']
 const audio = z.instanceof(Download)
 
 const speechInput = z.object({
@@ -55,7 +56,7 @@ export const speakText = defineOperation({
   scope: 'speech',
   impersonal: true,
   summary:
-    'Speaks a text: by the plugin the model names, else the active tts plugin; the answer is a WAV file, or with timestamps events of its pieces and words.',
+    'Speaks a text: by the plugin the model names, else the active tts plugin; the answer is a file (WAV, unless response_format names another format), or with timestamps events of its pieces and words.',
   input: speechInput,
   produces,
   output: audio,
@@ -71,7 +72,7 @@ export const designVoice = defineOperation({
   scope: 'speech',
   impersonal: true,
   summary:
-    'Speaks a text with a voice made from its description; the answer is a WAV file, or with timestamps events of its pieces and words.',
+    'Speaks a text with a voice made from its description; the answer is a file (WAV, unless response_format names another format), or with timestamps events of its pieces and words.',
   input: z.object({ ...common, voice_description: z.string().max(2000) }),
   produces,
   output: audio,
@@ -88,7 +89,7 @@ export const cloneVoice = defineOperation({
   scope: 'speech',
   impersonal: true,
   summary:
-    'Speaks a text with the voice of a WAV recording, sent as base64; the answer is a WAV file, or with timestamps events of its pieces and words.',
+    'Speaks a text with the voice of a WAV recording, sent as base64; the answer is a file (WAV, unless response_format names another format), or with timestamps events of its pieces and words.',
   limit: 32 * 1024 * 1024,
   input: z.object({
     ...common,
@@ -157,7 +158,6 @@ export const showSpeechHealth = defineOperation({
         model: z.string(),
         device: z.string(),
         pace: z.exactOptional(z.number()),
-        rerolls: z.exactOptional(z.number()),
         reason: z.exactOptional(z.string()),
       }),
     ),

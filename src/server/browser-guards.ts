@@ -76,7 +76,7 @@ const exposedHeaders = [
   'Retry-After, RateLimit, RateLimit-Policy, X-Should-Retry, X-Request-Id, Request-Id',
   'X-Aichat-Plugin, X-Aichat-Model, X-Aichat-Attempts, X-Aichat-Fallback, X-Aichat-Memories',
   'X-Aichat-Cost, X-Aichat-Budget, X-Aichat-Warnings, X-Aichat-Local-Only',
-  'X-Speech-Engine, X-Speech-Chunks, X-Speech-Skipped, X-Speech-Rerolls',
+  'X-Speech-Engine, X-Speech-Chunks, X-Speech-Skipped',
   ...['limit', 'remaining', 'reset'].flatMap((field) => [
     ...['Requests', 'Tokens'].map((kind) => `X-RateLimit-${field}-${kind}`),
     ...['Requests', 'Tokens', 'Input-Tokens', 'Output-Tokens'].map((kind) => `Anthropic-RateLimit-${kind}-${field}`),

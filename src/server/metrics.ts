@@ -1,5 +1,5 @@
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
-import type { SpeechCount, SpeechCounts } from '../../speech/speech.ts'
+import type { SpeechCounts } from '../../speech/speech.ts'
 import { type App, databaseState, instanceName } from '../app/app.ts'
 import { type Histogram, type MetricDistribution, type MetricSource, secondBounds } from '../telemetry/telemetry.ts'
 import { chatMetrics } from './chat-metrics.ts'
@@ -149,6 +149,8 @@ function databaseMetrics(app: Pick<App, 'database' | 'ownPorts'>): readonly Metr
   ]
 }
 
+type SpeechCount = ReturnType<SpeechCounts['of']>
+
 /** The speech that this process makes: on the ports of the speech servers, and for the API. */
 function speechMetrics(counts: SpeechCounts): readonly MetricSource[] {
   return [
@@ -165,12 +167,6 @@ function speechMetrics(counts: SpeechCounts): readonly MetricSource[] {
           { labels: { server, outcome: 'skipped' }, value: skipped },
         ]),
     },
-    number(
-      'counter',
-      'aichat_speech_rerolls_total',
-      'Chunks spoken again, since their length was far from the expected one.',
-      ({ rerolls }) => rerolls,
-    ),
     times('aichat_speech_queue_seconds', 'From the request of a chunk or voice to its turn.', ({ waits }) => waits),
     times('aichat_speech_chunk_seconds', 'The time of the engine for a chunk.', ({ chunks }) => chunks),
   ]

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
-import type { ServiceInput } from '../../speech/speech.ts'
+import { formatNames, type RoutedSpeech, type SpeechService } from '../../speech/speech.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/operations.ts'
 import { readJson } from './body.ts'
@@ -29,7 +29,8 @@ const seed = optional(z.int().min(0).max(0xffff_ffff))
 const format = z
   .string()
   .nullish()
-  .refine((name) => !name || name.toLowerCase() === 'wav', 'only wav is supported')
+  .transform((name) => name?.toLowerCase() || undefined)
+  .pipe(z.enum(formatNames, `only ${formatNames.join(', ')} are made here`).optional())
 
 export const speechBody = z.object({
   input,
@@ -81,13 +82,16 @@ const cloneUrlBody = z.object({
   keep_directions: flag,
 })
 
+/** A text with the format of its file. */
+export type FileInput = Parameters<SpeechService['speak']>[0] & Pick<RoutedSpeech, 'response_format' | 'stream_format'>
+
 /** The body of POST /v1/audio/speech, here and on the main server. */
 export async function readSpeechBody(request: IncomingMessage) {
   return parseInput({ input: speechBody }, await readJson(request, jsonLimit))
 }
 
 /** The body of POST /v1/audio/voice-design. */
-export async function readDesignBody(request: IncomingMessage): Promise<ServiceInput> {
+export async function readDesignBody(request: IncomingMessage): Promise<FileInput> {
   const { voice_description: description, ...body } = parseInput(
     { input: designBody },
     await readJson(request, jsonLimit),
@@ -96,13 +100,13 @@ export async function readDesignBody(request: IncomingMessage): Promise<ServiceI
 }
 
 /** The body of POST /v1/audio/voice-clone-url. */
-export async function readCloneUrlBody(request: IncomingMessage): Promise<ServiceInput> {
+export async function readCloneUrlBody(request: IncomingMessage): Promise<FileInput> {
   const { voice_url: voice, ...body } = parseInput({ input: cloneUrlBody }, await readJson(request, jsonLimit))
   return { ...body, voice }
 }
 
 /** The form of POST /v1/audio/voice-clone: texts, and the recording as a file. */
-export async function readCloneForm(request: IncomingMessage): Promise<ServiceInput> {
+export async function readCloneForm(request: IncomingMessage): Promise<FileInput> {
   const form = await readForm(request, formLimit)
   const fields = [...form.values()].filter(({ isFile }) => !isFile).map((part) => [part.name, part.text()] as const)
   const { reference_text, ...body } = parseInput({ input: cloneForm }, Object.fromEntries(fields))

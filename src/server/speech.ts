@@ -1,18 +1,20 @@
 import type { IncomingMessage } from 'node:http'
-import {
-  answerWith,
-  listVoices,
-  type ServiceInput,
-  type SpeechService,
-  type StreamFormat,
-} from '../../speech/speech.ts'
+import { answerWith, listVoices, type SpeechService } from '../../speech/speech.ts'
+import { AppError } from '../errors.ts'
 import { Download } from '../operations/operations.ts'
 import { type SpanAttributes, within } from '../telemetry/telemetry.ts'
 import { type MountParts, mount, type NodeHandler } from './http-server.ts'
 import { metricsRoute } from './metrics-route.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
 import { type Route, sendDownload } from './routes.ts'
-import { invalidNames, readCloneForm, readCloneUrlBody, readDesignBody, readSpeechBody } from './speech-body.ts'
+import {
+  type FileInput,
+  invalidNames,
+  readCloneForm,
+  readCloneUrlBody,
+  readDesignBody,
+  readSpeechBody,
+} from './speech-body.ts'
 
 /** Its first audio, or all of it where it is not streamed; the text is content, and not recorded. */
 const speechFacts: SpanAttributes = { 'gen_ai.operation.name': 'speech', 'gen_ai.provider.name': 'local' }
@@ -67,16 +69,21 @@ function speechRoutes(service: SpeechService, writeTimeoutMs: number): readonly 
   if (options.clone !== 'never' && options.hub_voices) routes.push(whole('/v1/audio/voice-clone-url', readCloneUrlBody))
   return routes
 
-  function whole(path: string, read: (request: IncomingMessage) => Promise<ServiceInput>): Route {
+  function whole(path: string, read: (request: IncomingMessage) => Promise<FileInput>): Route {
     return post(path, async (context) => speak(context, await read(context.request)))
   }
 
-  /** Sends one WAV file with its length, or as it is made; until the first audio a failure is an error answer. */
-  async function speak(context: RequestContext, request: ServiceInput, format?: StreamFormat): Promise<void> {
+  /** Sends one file, whole or as it is made; until the first audio a failure is an error answer. */
+  async function speak(
+    context: RequestContext,
+    { response_format: format, ...request }: FileInput,
+    stream?: FileInput['stream_format'],
+  ): Promise<void> {
     const speech = await service.speak(request, context.signal)
-    const answer = await within(context.record.span, 'speech', speechFacts, () => answerWith(speech, format))
+    const form = { stream, format, text: request.input, voice: request.voice }
+    const answer = await within(context.record.span, 'speech', speechFacts, () => answerWith(speech, form))
     try {
-      if (format) context.response.socket?.setNoDelay(true)
+      if (stream) context.response.socket?.setNoDelay(true)
       const body = withWriteTimeout(answer.body, context.response, writeTimeoutMs)
       await sendDownload(context, new Download(answer.type, body, answer))
     } finally {
@@ -90,7 +97,14 @@ function get(path: string, answer: () => unknown): Route {
 }
 
 function post(path: string, handle: (context: RequestContext) => Promise<void>): Route {
-  return { method: 'POST', path, handle: (context) => invalidNames(() => handle(context)) }
+  return { method: 'POST', path, handle: (context) => invalidNames(() => handle(context)).catch(throwWithReason) }
+}
+
+/** Puts what is wrong with a request into the message, which is all that OpenAI's libraries show. */
+function throwWithReason(thrown: unknown): never {
+  if (!(thrown instanceof AppError) || thrown.code !== 'invalid' || thrown.message !== 'Invalid request') throw thrown
+  const { message, details } = thrown
+  throw new AppError('invalid', `${message}: ${details.join('; ')}`, { details, cause: thrown })
 }
 
 /** Passes pieces on; closes the connection of a listener that does not take one in time, since it holds memory. */

@@ -90,7 +90,6 @@ function endless(state: State, end: () => void): SpeechService {
       unspoken: [],
       total: 1,
       spoken: 0,
-      rerolls: undefined,
       wordTimes: undefined,
       takeWords: () => [],
       async *pcm() {

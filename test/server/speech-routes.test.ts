@@ -39,6 +39,26 @@ test.whole('where nothing listens on this machine the speech is made in process,
   }),
 )
 
+test('OpenAI’s client gets each format that it asks for, whole and as it is made', () =>
+  withServer(async ({ url }) => {
+    const client = new OpenAI({ apiKey: 'none', baseURL: `${url}/v1`, maxRetries: 0 })
+    for (const [response_format, type, start] of [
+      ['mp3', 'audio/mpeg', 'ID3'],
+      ['opus', 'audio/ogg', 'OggS'],
+      ['flac', 'audio/flac', 'fLaC'],
+      ['pcm', 'audio/pcm;rate=24000', ''],
+    ] as const)
+      for (const more of [{}, { stream_format: 'audio' as const }]) {
+        const wish = { model: 'tts-1', voice: 'alloy', input: 'Hello there.', response_format, ...more }
+        const answer = await client.audio.speech.create(wish)
+        assert.is(answer.headers.get('content-type'), type)
+        const bytes = Buffer.from(await answer.arrayBuffer())
+        assert.is(bytes.toString('latin1', 0, start.length), start)
+        assert.ok(bytes.length > 3000, `${response_format}: ${bytes.length}`)
+        if (start) assert.ok(bytes.subarray(0, 300).includes('Hello there.'))
+      }
+  }))
+
 test.whole('the model, then the active plugin, chooses the server', () =>
   withServer(async ({ url, install, activate }) => {
     const far = await openStandIn(speaks)
@@ -81,7 +101,7 @@ test.whole('refusals are in OpenAI’s shape, with the status of what went wrong
       [{ model: 'voxb-tts' }, 400, /input/],
       [{ input: 'Hi', model: 'nothing-like-it' }, 400, /voxb-tts/],
       [{ input: 'Hi', model: 'voxb-tts', voice: 'nobody' }, 400, /alba, marius/],
-      [{ input: 'Hi', model: 'voxb-tts', response_format: 'mp3' }, 400, /wav/],
+      [{ input: 'Hi', model: 'voxb-tts', response_format: 'aac' }, 400, /mp3/],
       [{ input: '你好', model: 'voxb-tts' }, 503, /Chinese/],
       [{ input: 'busy', model: 'voxa-tts' }, 503, /Too many/],
       [{ input: 'web page', model: 'voxa-tts' }, 502, /no audio/],

@@ -24,7 +24,7 @@ test.whole('the events hold the words of the text, and the bytes of the answer w
     assert.is(words.map(({ text }) => text).join(' '), input)
     const seconds = parseWav(plain).samples.length / 24_000
     for (const { start, end } of words) assert.ok(start >= 0 && end > start && end <= seconds + 0.001)
-    assert.equal(events.at(-1), { type: 'speech.audio.done', spoken: 1, total: 1, rerolls: 0 })
+    assert.equal(events.at(-1), { type: 'speech.audio.done', spoken: 1, total: 1 })
   }
   const form = new FormData()
   form.set('input', 'Hello there.')

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { speakWhole } from '../../speech/answer.ts'
+import { wavHeader } from '../../speech/audio/wav.ts'
 import type { SpeechEngine, VoiceSource } from '../../speech/engines/engine.ts'
 import { readManifest, serverIds } from '../../speech/servers/manifest.ts'
 import { createSynthesis, type SpeechInput, type SynthesisOptions } from '../../speech/synthesis.ts'
@@ -108,12 +109,12 @@ test('whole answers hold no more audio than there is room for, and give it back'
   // 100 samples of two bytes for each character: one text of ten fits, two do not.
   const synthesis = createSynthesis(options({ budgetBytes: 3000 }))
   const first = await synthesis.open({ input: 'hello, you' })
-  assert.is((await speakWhole(first)).length > 1, true)
+  assert.is((await speakWhole(first)).length > 0, true)
   const second = await synthesis.open({ input: 'hello, you' })
   const refused = await speakWhole(second).catch((thrown: AppError) => thrown)
   assert.equal([(refused as AppError).code, (refused as AppError).retryAfter], ['busy', 10])
   first.place.release()
-  assert.is((await speakWhole(await synthesis.open({ input: 'hello, you' }))).length > 1, true)
+  assert.is((await speakWhole(await synthesis.open({ input: 'hello, you' }))).length > 0, true)
 })
 
 test('a long text shares the engine with a short one that comes later', async () => {
@@ -189,7 +190,8 @@ function options(more: Partial<SynthesisOptions> = {}): SynthesisOptions {
 
 async function say(text: string, more: Partial<SynthesisOptions> = {}, input: Partial<SpeechInput> = {}) {
   const speech = await createSynthesis(options(more)).open({ input: text, ...input })
-  return { speech, wav: Buffer.concat(await speakWhole(speech)) }
+  const pcm = Buffer.concat(await speakWhole(speech))
+  return { speech, wav: Buffer.concat([wavHeader(speech.sampleRate, pcm.length), pcm]) }
 }
 
 async function refused(input: SpeechInput, more: Partial<SynthesisOptions> = {}): Promise<AppError> {

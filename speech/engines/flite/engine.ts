@@ -38,7 +38,6 @@ export function createEngine(): SpeechEngine {
     sampleRate: outputRate,
     capabilities: {
       languages: ['English'],
-      deterministic: true,
       wordTimes: 'measured',
       phones: true,
       rate: true,

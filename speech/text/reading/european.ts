@@ -118,6 +118,8 @@ export function rulesOf(habits: Habits): Rules {
   const abbreviations = Object.keys(habits.abbreviations)
 
   const digits: readonly Rule[] = [
+    rule('24/7(?![\\d/])', () => `${cardinal(24)} ${cardinal(7)}`),
+    rule('#(?=\\d{1,4}(?!\\p{L}|\\d))', `${words.number} `),
     ...(habits.more?.digits ?? []),
     rule(`(\\d{4})-(\\d\\d)-(\\d\\d)${end}`, ({ match: [, year, m, d = ''], before }) =>
       sayDate(d, months[Number(m) - 1], year, before),
@@ -216,6 +218,11 @@ export function rulesOf(habits: Habits): Rules {
       `${money}${space}?(${number})${space}?${scale}?(?![\\p{L}\\p{N}])`,
       ({ match: [, name = '', sum = '', size] }) => sayMoney(sum, size, name),
     ),
+    // One word of each hashtag: `#BlackFriday`.
+    rule('#(\\p{L}[\\p{L}\\p{M}_]{0,80})', ({ match: [, tag = ''] }) => {
+      const parts = tag.replaceAll('_', ' ').replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ')
+      return `hashtag ${parts}`
+    }),
     rule('/(?=\\p{L})', ({ before }) =>
       /\d[^\p{L}\d]{0,3}\p{L}{0,3}$|[€$£]$/u.test(before) ? ` ${words.per} ` : undefined,
     ),

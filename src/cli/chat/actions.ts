@@ -152,8 +152,8 @@ async function ask(
   toolbox: Toolbox | undefined,
   { check, options }: Way,
 ): Promise<boolean> {
-  const { thinking: showsThinking = false, jsonStream: asEvents = false } = options
-  const answer: Answer = { ...emptyAnswer(), held: check !== undefined, showsThinking, asEvents }
+  const { thinking: showsThinking = false, jsonStream: asEvents = false, speak: isSpoken = false } = options
+  const answer: Answer = { ...emptyAnswer(), held: check !== undefined, showsThinking, asEvents, isSpoken }
   const asking = (each: ChatQuestion) => askWith(cli, each, answer, cli.signal(), toolbox)
   try {
     await asking(question)

@@ -31,6 +31,9 @@ export interface Answer {
   asEvents?: boolean
   /** Whether what the model thinks is shown before its answer. */
   showsThinking?: boolean
+  /** Whether it is spoken while it comes, and who speaks it then. */
+  isSpoken?: boolean
+  speech?: { push(text: string): void } | undefined
   /** Why the exchange is not in its session; undefined where it is. */
   unsaved?: FailureCode | undefined
   /** Tokens of the requests and of the answer; undefined where the provider reported none. */
@@ -135,6 +138,7 @@ async function wholeAnswer(
   const { message, finish_reason: finish } = (reply.choices[0] ?? {}) as WholeChoice
   const [content, refusal] = [textOf(message?.content), message?.refusal ?? '']
   answer.text = [content, refusal].filter(Boolean).join('\n')
+  answer.speech?.push(answer.text)
   answer.refused = refusal !== ''
   answer.calls.push(...(message?.tool_calls ?? []))
   answer.finish = finish ?? undefined
@@ -248,6 +252,7 @@ async function streamTo(
     if (!waiting.watch && !printer.event) tellThought(cli, answer, thought)
     thought = ''
     answer.text += text
+    answer.speech?.push(text)
     await printer.write(text)
     if (cli.io.outClosed) return
   }

@@ -1,6 +1,7 @@
 import type { Toolbox } from '../../chat/chat.ts'
 import { showPersona } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { note } from '../terminal/output.ts'
 import { type Answer, answerQuestion } from './answer.ts'
 import type { ChatOptions, ChatQuestion } from './question.ts'
 import type { Lend } from './tools.ts'
@@ -38,7 +39,7 @@ async function serversOf(cli: Cli, options: ChatOptions): Promise<readonly strin
   return mcp_servers
 }
 
-/** Asks a question, with tools where there are some. */
+/** Asks a question, with tools where there are some; resolves when an answer that is spoken has been heard. */
 export async function askWith(
   cli: Cli,
   question: ChatQuestion,
@@ -46,14 +47,27 @@ export async function askWith(
   signal: AbortSignal,
   tools: Toolbox | undefined,
 ): Promise<void> {
+  const speech = answer.isSpoken ? await openSpeech(cli, signal) : undefined
+  answer.speech = speech
   const waiting = answer.asEvents
     ? silentWaiting
     : openWaiting(cli, question.model ?? question.persona, answer.showsThinking)
   try {
-    if (!tools) return await answerQuestion(cli, question, answer, { signal, waiting })
-    const { answerWithTools } = await import('./tool-rounds.ts')
-    await answerWithTools(cli, question, answer, { signal, waiting }, tools)
+    if (!tools) await answerQuestion(cli, question, answer, { signal, waiting })
+    else {
+      const { answerWithTools } = await import('./tool-rounds.ts')
+      await answerWithTools(cli, question, answer, { signal, waiting }, tools)
+    }
   } finally {
     waiting.end()
+    // The answer is there, whether or not all of it was heard.
+    await speech?.end().catch((reason: unknown) => {
+      if (!signal.aborted) note(cli, `aichat: not spoken: ${reason instanceof Error ? reason.message : String(reason)}`)
+    })
   }
+}
+
+async function openSpeech(cli: Cli, signal: AbortSignal) {
+  const { openSpokenText } = await import('../speech/play-text.ts')
+  return openSpokenText(cli, signal)
 }

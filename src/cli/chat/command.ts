@@ -39,6 +39,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     .option('-t, --template <name>', 'ask with a template, see aichat template list')
     .option('--var <name=value>', 'the value of a variable of the template (repeatable)', parseVariable)
     .option('--thinking', 'show what the model thinks before its answer, dimmed, by its last lines as it comes')
+    .option('--speak', 'speak the answer while it comes, by the default voice; Ctrl-C stops it')
     .option('-S, --no-stream', 'print the answer when it is complete')
     .option('--no-fallback', 'stop at the first provider that fails')
     .option('--local-only', 'never leave this machine: no provider, page, tool server or embedding elsewhere')

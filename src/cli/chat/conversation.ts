@@ -126,7 +126,11 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
   }
 
   async function ask(question: Message, taken?: readonly KeptMessage[]): Promise<void> {
-    const answer = { ...emptyAnswer(), showsThinking: current.options.thinking === true }
+    const answer = {
+      ...emptyAnswer(),
+      showsThinking: current.options.thinking === true,
+      isSpoken: current.options.speak === true,
+    }
     const settle = async (outcome: Outcome) => {
       const unfinished = { question, answer, outcome, taken }
       const isKept = outcome === 'answered' || (await keepUnfinished(cli, current.record, unfinished))

@@ -26,6 +26,7 @@ export interface ChatOptions {
   readonly stream: boolean
   /** Shows what the model thinks before its answer. */
   readonly thinking?: boolean
+  readonly speak?: boolean
   readonly fallback: boolean
   /** Nothing may leave this machine. */
   readonly localOnly?: boolean

@@ -1,7 +1,13 @@
 import { createReadStream } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { countCharacters, createLexiconReader, readWritten, wavHeader } from '../../../speech/speech.ts'
+import {
+  countCharacters,
+  createLexiconReader,
+  encodeFile,
+  formatOfEnding,
+  readWritten,
+} from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
 import {
@@ -19,13 +25,12 @@ import { stripControls } from '../terminal/io.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { emptyInput, readStdinText, textFrom } from '../terminal/stdin.ts'
+import { emptyInput, noText, readStdinText, streamStdin, textFrom } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
-import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
-import type { BookPart, Spoken } from './book.ts'
+import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
+import type { BookPart, Spoken, SpokenFile } from './book.ts'
 import { findPlayer, openPlayer } from './player.ts'
 import { collectSamples, openWavReader, type WavSamples } from './wav-reader.ts'
-import type { HeardWords } from './word-answer.ts'
 
 /** Options of the audio's destination. */
 interface AudioOptions {
@@ -34,8 +39,6 @@ interface AudioOptions {
   readonly raw?: boolean
   readonly play?: boolean
   readonly stream?: boolean
-  /** The file of the words' times. */
-  readonly timestamps?: string
 }
 
 /** Options of every way to speak. */
@@ -55,10 +58,40 @@ export async function speak(
   options: SayOptions & { readonly say?: boolean },
 ): Promise<void> {
   if (options.say) return await printWords(cli, await readText(cli, words, options))
-  const input = await prepare(cli, words, options)
   const fields = fieldsOf(cli, speakText)
   const fixed = { ...fields, ...given({ voice: fields.voice ?? (await cli.settings()).voice }) }
+  if (comesInPieces(cli, words, options)) {
+    await checkTarget(cli, options)
+    return speakStdin(cli, options, (input) => cli.ask(speakText, { ...fixed, input, stream: true }))
+  }
+  const input = await prepare(cli, words, options)
   await say(cli, { input, options, fixed, ask: (part) => cli.ask(speakText, { ...fixed, ...part }) })
+}
+
+/** Whether standard input is spoken as it comes: with --stream or --play, where nothing needs all of it. */
+function comesInPieces(cli: Cli, words: readonly string[], { input, output, stream, play }: SayOptions) {
+  const text = words.join(' ')
+  const isStdin = input === '-' || text === '-' || (text === '' && input === undefined && cli.io.stdinIsPiped())
+  return isStdin && (stream === true || play === true) && (output ?? '-') === '-'
+}
+
+/** Speaks standard input sentence by sentence, while it comes. */
+async function speakStdin(cli: Cli, { play: plays, raw }: SayOptions, ask: (input: string) => Promise<Download>) {
+  const { speakSentences } = await import('./sentences.ts')
+  const soFar = { spoken: 0, total: 0, skipped: [] }
+  const body = speakSentences(textsOf(cli), ask, soFar)
+  await (plays ? play(cli, body) : raw ? writeRaw(cli, body) : write(cli, body))
+  if (soFar.total === 0 && !cli.io.outClosed) throw emptyInput('speak')
+  if (!cli.io.outClosed) tellUnspoken(cli, [soFar.spoken, soFar.total], soFar.skipped)
+}
+
+async function* textsOf(cli: Cli): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const piece of streamStdin(cli)) {
+    const text = decoder.decode(piece, { stream: true })
+    if (text.includes('\0')) throw noText('Standard input')
+    yield text
+  }
 }
 
 /** With --say: prints the words that would be spoken. */
@@ -119,20 +152,19 @@ export async function health(cli: Cli): Promise<void> {
 /** Checks where the audio and the words go, and reads the text. */
 async function prepare(cli: Cli, words: readonly string[], options: SayOptions): Promise<string> {
   await checkTarget(cli, options)
-  await checkTimes(options)
   const text = await readText(cli, words, options)
   tellFormat(cli, options)
   return text
 }
 
 /** Names of audio formats that this command does not write. */
-const otherFormats = /^\.(?:mp3|mp2|ogg|oga|opus|flac|m4a|m4b|mp4|aac|wma|webm|weba|aiff?|caf|amr|wv)$/i
+const otherFormats = /^\.(?:mp2|m4a|m4b|mp4|aac|wma|webm|weba|aiff?|caf|amr|wv)$/i
 
 /** Says before the work that a file named after another format gets none of it. */
 function tellFormat(cli: Cli, { output = '', raw }: AudioOptions): void {
   if (!otherFormats.test(extname(output))) return
   const written = raw ? 'raw samples' : 'WAV'
-  note(cli, `${output} will hold ${written}: no other format is written, convert it with a program such as ffmpeg`)
+  note(cli, `${output} will hold ${written}: name it .mp3, .opus or .flac for these formats`)
 }
 
 interface Say {
@@ -148,50 +180,39 @@ interface Say {
 
 /** Speaks a text of one request, or a long one part by part into its file. */
 async function say(cli: Cli, { input, options, fixed, ask }: Say): Promise<void> {
-  const { output, force = false, raw = false, timestamps } = options
+  const { output, force = false } = options
   if (await isBook(input, output)) {
+    if (options.play && fileFormat(options) !== 'wav')
+      throw new AppError('usage', 'A long text in this format is not played', {
+        details: ['leave out --play, or write a .wav'],
+      })
     const { speakBook } = await import('./book.ts')
     const { language, seed, ...settings } = fixed
     const spoken = await speakBook(cli, {
-      ...{ text: input, output: output!, force, raw, language, seed },
-      timestamps: timestamps !== undefined,
+      ...{ text: input, output: output!, force, file: fileOf(options, input, fixed), language, seed },
       keepDirections: fixed.keep_directions,
       settings,
       ask,
-      writeWords: (heard) => writeTimes(options, heard),
     })
     tellUnspoken(cli, [spoken.spoken, spoken.total], spoken.skipped)
-    tellRerolls(cli, spoken.rerolls)
     if (options.play) await play(cli, createReadStream(output!))
     return printSaved(cli, options, spoken)
   }
   const answer = await ask({
     input,
     stream: streams(cli, input, options),
-    ...(timestamps && { timestamps: true }),
   })
-  if (timestamps === undefined) return printSaved(cli, options, await deliver(cli, answer, input, options))
-  const { readWordAnswer } = await import('./word-answer.ts')
-  const { audio, heard } = readWordAnswer(answer)
-  const saved = await deliver(cli, audio, input, options)
-  await writeTimes(options, heard)
-  await printSaved(cli, options, saved)
+  const file = fileOf(options, input, fixed)
+  await printSaved(cli, options, await deliver(cli, answer, file, options))
 }
 
 /** With --json: prints where the audio is and what it holds. */
-async function printSaved(
-  cli: Cli,
-  { output, raw, timestamps }: AudioOptions,
-  saved: Spoken | undefined,
-): Promise<void> {
+async function printSaved(cli: Cli, options: AudioOptions, saved: Spoken | undefined): Promise<void> {
   if (!saved) return
-  const { engine, spoken, total, rerolls, skipped, seconds } = saved
-  const place = { file: output, format: raw ? 'raw' : 'wav', seconds: Math.round(1000 * seconds) / 1000 }
-  await print(
-    cli,
-    { ...place, timestamps: timestamps ?? null, engine, chunks: { spoken, total }, rerolls, skipped },
-    () => '',
-  )
+  const { output, raw } = options
+  const { engine, spoken, total, skipped, seconds } = saved
+  const place = { file: output, format: raw ? 'raw' : fileFormat(options), seconds: Math.round(1000 * seconds) / 1000 }
+  await print(cli, { ...place, engine, chunks: { spoken, total }, skipped }, () => '')
 }
 
 /** Whether a text is longer than one request may be and goes into a file; elsewhere the servers refuse it. */
@@ -200,21 +221,6 @@ async function isBook(input: string, output: string | undefined): Promise<boolea
   if (countCharacters(input) <= requestLimit) return false
   const found = await stat(output).catch(() => undefined)
   return found === undefined || found.isFile()
-}
-
-async function checkTimes({ timestamps, force }: SayOptions): Promise<void> {
-  if (timestamps === undefined) return
-  const { timesWriter } = await import('./subtitles.ts')
-  timesWriter(timestamps)
-  if (!force && (await stat(timestamps).catch(() => undefined)))
-    throw new AppError('cannot_create', `${timestamps} already exists`, { details: ['Add --force to replace it'] })
-}
-
-async function writeTimes({ timestamps }: SayOptions, heard: HeardWords): Promise<void> {
-  if (timestamps === undefined) return
-  const { timesWriter } = await import('./subtitles.ts')
-  // It was not there when the command began, or may be replaced; a run that was killed after this step writes it again.
-  await writeOutput(timestamps, timesWriter(timestamps)(heard), true)
 }
 
 /** Throws before any work when the output could not be written after it. */
@@ -265,37 +271,31 @@ function streams(cli: Cli, text: string, { stream, play }: AudioOptions): boolea
 }
 
 /** Writes or plays the audio, and names the skipped parts of the text on stderr. Returns what went into a file. */
-async function deliver(cli: Cli, answer: Download, text: string, options: AudioOptions): Promise<Spoken | undefined> {
-  const body = showsProgress(cli, text) ? withProgress(cli, answer) : piecesOf(answer)
+async function deliver(
+  cli: Cli,
+  answer: Download,
+  file: SpokenFile,
+  options: AudioOptions,
+): Promise<Spoken | undefined> {
+  const body = showsProgress(cli, file.text) ? withProgress(cli, answer) : piecesOf(answer)
+  const engine = answer.headers['x-speech-engine']
   let seconds: number | undefined
   if (options.output !== undefined && options.output !== '-')
-    seconds = await save(cli, await collectSamples(body), options)
+    seconds = await save(cli, await collectSamples(body), { ...file, engine: engine ?? file.engine }, options)
   else if (options.play) await play(cli, body)
   else if (options.raw) await writeRaw(cli, body)
   else if (options.stream) await write(cli, body)
-  else await write(cli, one(wavOf(await collectSamples(body))))
+  else await write(cli, wavOf(await collectSamples(body), file))
   if (cli.io.outClosed) return
-  const [[spoken, total], skipped, rerolls] = [countsOf(answer), skippedOf(answer), rerollsOf(answer)]
+  const [[spoken, total], skipped] = [countsOf(answer), skippedOf(answer)]
   tellUnspoken(cli, [spoken, total], skipped)
-  tellRerolls(cli, rerolls)
-  const engine = answer.headers['x-speech-engine']
   if (cli.globals().verbose && engine) note(cli, `spoken by the ${engine} engine`)
-  return seconds === undefined
-    ? undefined
-    : { engine: engine ?? '', spoken, total, rerolls, skipped: [...skipped], seconds }
+  return seconds === undefined ? undefined : { engine: engine ?? '', spoken, total, skipped: [...skipped], seconds }
 }
 
 function tellUnspoken(cli: Cli, [spoken, total]: readonly [number, number], skipped: readonly string[]): void {
   if (spoken < total || skipped.length > 0)
     cli.io.err(stripControls(`aichat: ${unspokenMessage(total - spoken, total, skipped)}`))
-}
-
-function tellRerolls(cli: Cli, rerolls: number): void {
-  if (rerolls > 0) note(cli, `${counted(rerolls, 'chunk')} spoken again: the length was far from the expected one`)
-}
-
-async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
 }
 
 /** Over HTTP the count of a stream comes too late, so the parts alone are named. */
@@ -340,18 +340,30 @@ async function play(cli: Cli, body: AsyncIterable<Uint8Array>): Promise<void> {
   await player.end()
 }
 
-function wavOf({ samples, sampleRate }: WavSamples): Buffer {
-  return Buffer.concat([wavHeader(sampleRate, samples.length), samples])
+/** The format of an output: samples alone with `--raw`, else by the ending of its name, and WAV for other endings. */
+function fileFormat({ output = '', raw }: AudioOptions): SpokenFile['format'] {
+  return raw ? 'pcm' : (formatOfEnding(extname(output)) ?? 'wav')
+}
+
+function fileOf(options: AudioOptions, text: string, { voice }: Readonly<Record<string, unknown>>): SpokenFile {
+  return { format: fileFormat(options), text, voice, engine: 'aichat' }
+}
+
+function wavOf({ samples, sampleRate }: WavSamples, file: SpokenFile): AsyncIterable<Uint8Array> {
+  return encodeFile([samples], { ...file, format: 'wav' }, { sampleRate, dataBytes: samples.length })
 }
 
 /** Returns the seconds of the audio. */
-async function save(cli: Cli, audio: WavSamples, options: AudioOptions): Promise<number> {
+async function save(cli: Cli, audio: WavSamples, file: SpokenFile, options: AudioOptions): Promise<number> {
   const path = options.output!
-  const content = options.raw ? audio.samples : wavOf(audio)
+  const { samples, sampleRate } = audio
+  const pieces: Uint8Array[] = []
+  for await (const piece of encodeFile([samples], file, { sampleRate, dataBytes: samples.length })) pieces.push(piece)
+  const content = Buffer.concat(pieces)
   const found = await stat(path).catch(() => undefined)
   // A device or a pipe is written in place; only a file is replaced.
   if (found && !found.isFile()) await writeFile(path, content)
   else await writeOutput(path, content, options.force === true)
-  if (options.play) await play(cli, one(wavOf(audio)))
+  if (options.play) await play(cli, wavOf(audio, file))
   return audio.samples.length / 2 / audio.sampleRate
 }

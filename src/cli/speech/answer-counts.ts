@@ -12,11 +12,6 @@ export function countsOf({ headers }: Pick<Download, 'headers'>): readonly [spok
   return [spoken, total]
 }
 
-/** Chunks that were spoken again, since their length was far from the expected one. */
-export function rerollsOf({ headers }: Pick<Download, 'headers'>): number {
-  return Number(headers['x-speech-rerolls'] ?? 0) || 0
-}
-
 /** Parts of the text in a script or with signs that the engine cannot speak. */
 export function skippedOf({ headers }: Pick<Download, 'headers'>): readonly string[] {
   const list = headers['x-speech-skipped'] ?? ''

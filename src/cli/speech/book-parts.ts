@@ -12,14 +12,11 @@ const partFacts = z.object({
   sampleRate: z.int().positive(),
   /** Bytes of the samples. */
   bytes: z.int().min(0),
-  /** Chunks of the text: spoken, all, and spoken again. */
+  /** Chunks of the text: spoken, and all. */
   spoken: z.int(),
   total: z.int(),
-  rerolls: z.int(),
   /** Pieces that could not be spoken. */
   skipped: z.array(z.string()).max(10_000),
-  words: z.array(z.object({ text: z.string(), start: z.number(), end: z.number() })).max(10_000),
-  estimated: z.boolean(),
 })
 
 /** What is known of a spoken part beside its samples. */
@@ -35,7 +32,7 @@ export interface KeptParts {
   read(key: string): Promise<PartFacts | undefined>
   /** Keeps a part, whole also after a crash. Throws `cannot_create`. */
   write(key: string, facts: PartFacts, samples: Uint8Array): Promise<void>
-  samples(key: string): AsyncIterable<Uint8Array>
+  samples(key: string): AsyncIterable<Buffer>
   /** Removes all parts, and the folder where nothing else is in it. */
   remove(): Promise<void>
 }

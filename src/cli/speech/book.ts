@@ -1,16 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
-import { isMostlyUnspoken, pauseAfter, sanitize, splitChunks, wavHeader } from '../../../speech/speech.ts'
+import { encodeFile, isMostlyUnspoken, pauseAfter, sanitize, splitChunks } from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
 import type { Download } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { streamOutput } from '../terminal/files.ts'
 import { note } from '../terminal/output.ts'
-import { countsOf, piecesOf, rerollsOf, skippedOf } from './answer-counts.ts'
+import { openProgress } from '../terminal/progress.ts'
+import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
 import { type KeptParts, openKeptParts, type PartFacts, partKey } from './book-parts.ts'
-import { showBookProgress } from './book-progress.ts'
 import { collectSamples } from './wav-reader.ts'
-import { type HeardWords, readWordAnswer } from './word-answer.ts'
 
 /** Characters of one request here: some two minutes of speech, the most that a killed run loses. */
 const partLimit = 2000
@@ -18,14 +17,15 @@ const partLimit = 2000
 /** Pieces that could not be spoken and are named. */
 const mostNames = 20
 
+/** The file of an output: its format, and what its tags say. */
+export type SpokenFile = Parameters<typeof encodeFile>[1]
+
 /** A long text, and how its parts are spoken. */
 export interface SpokenBook {
   readonly text: string
   readonly output: string
   readonly force: boolean
-  readonly raw: boolean
-  /** Whether the words' times are wanted. */
-  readonly timestamps: boolean
+  readonly file: SpokenFile
   /** All else that decides how it sounds, by name. */
   readonly settings: Readonly<Record<string, unknown>>
   readonly language?: string | undefined
@@ -34,8 +34,6 @@ export interface SpokenBook {
   readonly keepDirections: boolean | undefined
   /** Speaks one part. */
   ask(part: BookPart): Promise<Download>
-  /** Takes the words when all are there, before the audio is in its place. */
-  writeWords(heard: HeardWords): Promise<void>
 }
 
 export interface BookPart {
@@ -43,11 +41,10 @@ export interface BookPart {
   readonly stream: false
   readonly seed: number
   readonly language?: string
-  readonly timestamps?: true
 }
 
 /** What was spoken of a text. */
-export type Spoken = Pick<PartFacts, 'engine' | 'spoken' | 'total' | 'rerolls' | 'skipped'> & {
+export type Spoken = Pick<PartFacts, 'engine' | 'spoken' | 'total' | 'skipped'> & {
   readonly seconds: number
 }
 
@@ -72,10 +69,12 @@ export async function speakBook(cli: Cli, book: SpokenBook): Promise<Spoken> {
   const parts = await speakParts(cli, book, texts, kept)
   const bytes = parts.reduce((sum, { facts, pause }) => sum + pause + (facts?.bytes ?? 0), 0)
   const sampleRate = parts.find(({ facts }) => facts)!.facts!.sampleRate
-  if (book.timestamps) await book.writeWords(wordsOf(parts, sampleRate))
-  await streamOutput(book.output, audioOf(parts, kept, book.raw ? undefined : wavHeader(sampleRate, bytes)), book.force)
+  const counts = countsOfParts(parts)
+  const file = { ...book.file, engine: counts.engine }
+  const audio = encodeFile(samplesOf(parts, kept), file, { sampleRate, dataBytes: bytes })
+  await streamOutput(book.output, audio, book.force)
   await kept.remove()
-  return { ...countsOfParts(parts), seconds: bytes / 2 / sampleRate }
+  return { ...counts, seconds: bytes / 2 / sampleRate }
 }
 
 /** Speaks the parts that are not kept yet. Throws where none could be spoken, and says how to go on after a failure. */
@@ -85,7 +84,7 @@ async function speakParts(
   texts: readonly string[],
   kept: KeptParts,
 ): Promise<readonly PlacedPart[]> {
-  const { language, timestamps, settings } = book
+  const { language, settings } = book
   // The same text sounds the same each time.
   const seed = book.seed ?? Number.parseInt(partKey({ text: book.text }).slice(0, 8), 16)
   const requests = texts.map((input, index) => ({
@@ -93,13 +92,12 @@ async function speakParts(
     stream: false as const,
     seed: partSeed(seed, index),
     ...(language !== undefined && { language }),
-    ...(timestamps && { timestamps: true as const }),
   }))
   const keys = requests.map((request) => partKey({ ...request, settings }))
   const known = await Promise.all(keys.map(kept.read))
   let done = known.filter((facts) => facts !== undefined).length
   if (done > 0 && done < texts.length) note(cli, `going on after ${done} of ${counted(texts.length, 'part')}`)
-  const progress = showBookProgress(cli, texts, done)
+  const progress = openProgress(cli, done / texts.length)
   const parts: PlacedPart[] = []
   let refusal: AppError | undefined
   try {
@@ -107,7 +105,7 @@ async function speakParts(
       const key = keys[index]!
       let facts = known[index]
       if (!facts) {
-        progress.begin(index)
+        progress.show(index / texts.length, `${index} of ${counted(texts.length, 'part')} spoken`)
         const answer = await speakPart(cli, request, book)
         if (answer instanceof AppError) refusal = answer
         else {
@@ -158,7 +156,7 @@ interface SpokenPart {
 async function speakPart(cli: Cli, part: BookPart, book: SpokenBook): Promise<SpokenPart | AppError> {
   for (let tries = 1; ; tries++) {
     try {
-      return await readPart(await book.ask(part), book.timestamps)
+      return await readPart(await book.ask(part))
     } catch (thrown) {
       if (thrown instanceof AppError && isMostlyUnspoken(thrown)) return thrown
       const wait = thrown instanceof AppError && thrown.code === 'busy' ? thrown.retryAfter : undefined
@@ -168,24 +166,12 @@ async function speakPart(cli: Cli, part: BookPart, book: SpokenBook): Promise<Sp
   }
 }
 
-async function readPart(answer: Download, timestamps: boolean): Promise<SpokenPart> {
-  const { audio, heard } = timestamps
-    ? readWordAnswer(answer)
-    : { audio: answer, heard: { words: [], estimated: false } }
-  const { samples, sampleRate } = await collectSamples(piecesOf(audio))
-  const [spoken, total] = countsOf(audio)
-  const facts = {
-    engine: audio.headers['x-speech-engine'] ?? '',
-    sampleRate,
-    bytes: samples.length,
-    spoken,
-    total,
-    rerolls: rerollsOf(audio),
-    skipped: [...skippedOf(audio)],
-    words: heard.words.map(({ text, start, end }) => ({ text, start, end })),
-    estimated: heard.estimated,
-  }
-  return { facts, samples }
+async function readPart(answer: Download): Promise<SpokenPart> {
+  const { samples, sampleRate } = await collectSamples(piecesOf(answer))
+  const [spoken, total] = countsOf(answer)
+  const engine = answer.headers['x-speech-engine'] ?? ''
+  const skipped = [...skippedOf(answer)]
+  return { facts: { engine, sampleRate, bytes: samples.length, spoken, total, skipped }, samples }
 }
 
 /** The counts of all parts; one without an answer is a chunk that was not spoken. */
@@ -196,7 +182,6 @@ function countsOfParts(parts: readonly PlacedPart[]): Omit<Spoken, 'seconds'> {
     engine: parts.find(({ facts }) => facts)!.facts!.engine,
     spoken: sum(({ spoken }) => spoken, 0),
     total: sum(({ total }) => total, 1),
-    rerolls: sum(({ rerolls }) => rerolls, 0),
     skipped: parts.flatMap(({ facts, text }) => facts?.skipped ?? beginningOf(text)).slice(0, mostNames),
   }
 }
@@ -205,21 +190,8 @@ function beginningOf(text: string): string {
   return [...text.replace(/\s+/g, ' ')].slice(0, 40).join('')
 }
 
-/** The words of all parts, at their times in the whole. */
-function wordsOf(parts: readonly PlacedPart[], sampleRate: number): HeardWords {
-  let before = 0
-  const words = parts.flatMap(({ facts, pause }) => {
-    const offset = (before + pause) / 2 / sampleRate
-    before += pause + (facts?.bytes ?? 0)
-    const at = (seconds: number) => Math.round(1000 * (offset + seconds)) / 1000
-    return (facts?.words ?? []).map(({ text, start, end }) => ({ text, start: at(start), end: at(end) }))
-  })
-  return { words, estimated: parts.some(({ facts }) => facts?.estimated) }
-}
-
-/** The bytes of the output. */
-async function* audioOf(parts: readonly PlacedPart[], kept: KeptParts, header: Buffer | undefined) {
-  if (header) yield header
+/** The samples of the output. */
+async function* samplesOf(parts: readonly PlacedPart[], kept: KeptParts): AsyncGenerator<Buffer> {
   for (const { key, facts, pause } of parts) {
     if (pause > 0) yield Buffer.alloc(pause)
     if (facts) yield* kept.samples(key)

@@ -15,9 +15,8 @@ export function addSpeechCommands(program: CliCommand, cli: Cli): void {
     .example(
       'aichat tts "Hello. I can speak." -o hello.wav',
       'echo "Hello." | aichat tts | aplay',
-      'aichat tts -i chapter.txt -o chapter.wav --voice javert',
+      'aichat tts -i chapter.txt -o chapter.mp3 --voice javert',
       'aichat tts "It rose 3.2% in the 1990s." --say',
-      'aichat tts -i book.txt -o book.wav --timestamps book.srt',
     )
     .action(run((speech) => speech.speak))
 
@@ -80,9 +79,8 @@ function withAudioOptions(command: CliCommand): CliCommand {
   return command
     .option(
       '-o, --output <file>',
-      'write the WAV file here, complete or not at all; a long text can go on after a break',
+      'write this file: .mp3, .opus, .flac, else WAV; complete or not at all, and a long text can go on after a break',
     )
-    .option('--timestamps <file>', 'write when each word is heard: .json, or subtitles as .srt or .vtt')
     .option('--force', 'replace the file')
     .option('--stream', 'write audio as it is made')
     .option('--raw', 'write samples (16-bit little-endian, mono) without the WAV header')

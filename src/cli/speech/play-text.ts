@@ -2,20 +2,76 @@ import { speakText } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
-import { openPlayer } from './player.ts'
+import { findPlayer, openPlayer, type Player } from './player.ts'
+import { speakSentences } from './sentences.ts'
+
+/** A text that is spoken while it comes. */
+export interface SpokenText {
+  /** Adds to the text. */
+  push(text: string): void
+  /** Resolves when all is played. Throws the errors of the engine and the player, and the reason of the signal. */
+  end(): Promise<void>
+}
 
 /**
- * Speaks a text with the default voice and plays it while it is made; the signal ends it, and is thrown. Throws `unavailable` without a
- * player, and the errors of the engine.
+ * Speaks with the default voice and plays it, sentence by sentence; the signal ends it. Throws `unavailable` without a player.
  */
-export async function playText(cli: Cli, text: string, signal: AbortSignal): Promise<void> {
+export async function openSpokenText(cli: Cli, signal: AbortSignal): Promise<SpokenText> {
+  findPlayer(cli.io.environment)
   const { voice } = await cli.settings()
-  const { body, headers } = await cli.ask(speakText, { input: text, stream: true, ...given({ voice }) }, signal)
-  const player = await openPlayer(cli.io.environment, signal)
-  const pieces = body instanceof Uint8Array ? [body] : body
-  for await (const piece of pieces) if (signal.aborted || !(await player.take(piece))) break
-  // A player that was stopped may end without an error.
-  await player.end().finally(() => signal.throwIfAborted())
-  const [spoken, total] = (headers['x-speech-chunks'] ?? '1/1').split('/').map(Number)
-  if (!signal.aborted && spoken! < total!) note(cli, `aichat: ${total! - spoken!} of ${total} parts not spoken`)
+  const pieces: string[] = []
+  let isOver = false
+  let wake = () => {}
+  async function* texts(): AsyncGenerator<string> {
+    for (;;) {
+      if (pieces.length > 0) yield pieces.splice(0).join('')
+      else if (isOver || signal.aborted) return
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+    }
+  }
+  const stop = () => wake()
+  signal.addEventListener('abort', stop, { once: true })
+  const ask = (input: string) => cli.ask(speakText, { input, stream: true, ...given({ voice }) }, signal)
+  const playing = play()
+  // A failure is thrown by `end`.
+  playing.catch(() => {})
+  return {
+    push(text) {
+      pieces.push(text)
+      wake()
+    },
+    async end() {
+      isOver = true
+      wake()
+      await playing.finally(() => {
+        signal.removeEventListener('abort', stop)
+        signal.throwIfAborted()
+      })
+    },
+  }
+
+  async function play(): Promise<void> {
+    const soFar = { spoken: 0, total: 0, skipped: [] }
+    let player: Player | undefined
+    try {
+      for await (const piece of speakSentences(texts(), ask, soFar)) {
+        player ??= await openPlayer(cli.io.environment, signal)
+        if (signal.aborted || !(await player.take(piece))) break
+      }
+    } finally {
+      await player?.end()
+    }
+    const missing = soFar.total - soFar.spoken
+    if (!signal.aborted && missing > 0) note(cli, `aichat: ${missing} of ${soFar.total} parts not spoken`)
+  }
+}
+
+/** Speaks and plays a whole text, as `openSpokenText` does. */
+export async function playText(cli: Cli, text: string, signal: AbortSignal): Promise<void> {
+  const spoken = await openSpokenText(cli, signal)
+  spoken.push(text)
+  await spoken.end()
 }

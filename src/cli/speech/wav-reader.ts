@@ -10,6 +10,8 @@ export interface WavReader {
 
 export interface WavFormat {
   readonly sampleRate: number
+  /** What stands before the samples. */
+  readonly header: Buffer
   /** The bytes of the samples; infinite in the header of a stream. */
   readonly dataBytes: number
 }
@@ -41,8 +43,9 @@ export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
     for (;;) {
       const found = findData(rest)
       if (found) {
+        const header = rest.subarray(0, found.start)
         rest = rest.subarray(found.start)
-        return found
+        return { ...found, header }
       }
       const next = await source.next()
       if (next.done || rest.length > longestHeader) throw invalidWav()
@@ -67,7 +70,7 @@ export async function collectSamples(body: AsyncIterable<Uint8Array>): Promise<W
   return { samples: Buffer.concat(pieces), sampleRate }
 }
 
-function findData(bytes: Buffer): (WavFormat & { readonly start: number }) | undefined {
+function findData(bytes: Buffer): (Omit<WavFormat, 'header'> & { readonly start: number }) | undefined {
   if (bytes.length < 12) return undefined
   if (bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WAVE') throw invalidWav()
   let sampleRate: number | undefined

@@ -55,6 +55,7 @@ export function newsIn(entry: MemoryEntry): News | undefined {
   if (entry.content.length > longestSlotText || !isTold(entry)) return undefined
   const reading = readSlots(entry.content)
   const number = bareNumber(reading.folded)
+  if (reading.isOfOthers) return undefined
   const hasAmount = amountsIn(entry.content).size > 0 && hasChange.test(reading.folded)
   if (reading.isUnsure && reading.endings.length + reading.ends.size === 0) return undefined
   const slots = new Set([...reading.ends, ...(reading.ends.has('plan') ? (['purchase'] as const) : [])])
@@ -273,16 +274,27 @@ function amountsIn(text: string): ReadonlyMap<string, string> {
   return new Map(found)
 }
 
-/** Whether both tell an amount in one unit of the same thing, which the newer one says has changed or holds since a time. */
+/** Characters of a statement of one amount; a longer text has it among other things. */
+const longestAmount = 160
+
+/**
+ * Whether both tell an amount in one unit of the same thing, which the newer one says has changed or holds since a time. Without a
+ * unit they have to share two words, and each tells no other amount.
+ */
 function isOtherAmount(older: MemoryEntry, newer: MemoryEntry, { language, folded }: SlotReading): boolean {
-  if (!hasChange.test(folded)) return false
-  const [before, after] = [amountsIn(older.content), amountsIn(newer.content)]
-  const changed = [...after].filter(([unit, value]) => (before.get(unit) ?? value) !== value)
-  if (changed.length !== 1 || before.size !== 1) return false
-  const unit = new Set(termsOf(changed[0]![0]))
+  if (!hasChange.test(folded) || Math.max(older.content.length, newer.content.length) > longestAmount) return false
+  const [[before, ...moreBefore], [after, ...moreAfter]] = [
+    [...amountsIn(older.content)],
+    [...amountsIn(newer.content)],
+  ]
+  if (!before || !after || moreBefore.length + moreAfter.length > 0) return false
+  const [unit, value] = after
+  if (before[0] !== unit || before[1] === value) return false
   const telling = tellingOf(older.content, language)
-  const both = [...tellingOf(newer.content, language)].filter((term) => telling.has(term))
-  return both.some((term) => !unit.has(term) && !changing.has(term) && !/^\d/.test(term))
+  const both = [...tellingOf(newer.content, language)].filter(
+    (term) => telling.has(term) && term !== unit && !changing.has(term) && !/^\d/.test(term),
+  )
+  return both.length >= (unit === '' ? 2 : 1)
 }
 
 /** Words that say of an amount that it is another one than before. */
@@ -334,6 +346,8 @@ function calledOff(
 ): readonly Known[] {
   const named = chosen.filter(shares)
   if (named.length > 0) return named.slice(0, 2)
+  const [, object] = /(?:cancel\p{L}*|called off) (?:the|our|my|that|this) (\p{L}+)/u.exec(folded) ?? []
+  if (object !== undefined && !standIns.has(object)) return []
   const isStandIn = telling.size === 0 || folded.split(/[^\p{L}\p{M}]+/u).some((word) => standIns.has(word))
   const latest = chosen.find(({ reading }) => !reading.isUnmeant)
   return isStandIn && latest && now - latest.entry.timestamp < recently ? [latest] : []

@@ -3,6 +3,7 @@ import { isTold } from './kinds.ts'
 import { relativesIn } from './kinship.ts'
 import { languageOf } from './language-words.ts'
 import { type MemoryEntry, type MemoryStore, type Scope, speakerOf } from './memory.ts'
+import { isOnlyQuestions } from './questions.ts'
 import type { Ranked } from './ranking.ts'
 import { plain, wordsOf } from './ranking-terms.ts'
 
@@ -37,7 +38,7 @@ export async function withLaterNews(
   ranked: readonly Ranked[],
 ): Promise<readonly Ranked[]> {
   const [best] = ranked
-  if (!best || !isOfOneTopic(best.candidate.entry)) return ranked
+  if (!best || !isOnlyQuestions(question) || !isOfOneTopic(best.candidate.entry)) return ranked
   const { entry } = best.candidate
   const own = topicsIn(entry.content)
   const asked = topicsIn(question)

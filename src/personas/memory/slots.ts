@@ -29,6 +29,7 @@ const {
   endings,
   unsure,
   unmeant,
+  others,
 } = readWords<{
   /** Wordings that state a value of the slot, and those that end it or announce another. */
   readonly slots: Readonly<Record<Slot, { readonly states: Wordings; readonly ends: Wordings }>>
@@ -38,6 +39,8 @@ const {
   readonly unsure: Wordings
   /** Words of a purchase that is made, and of a wish: "it is off" means neither. */
   readonly unmeant: Wordings
+  /** Friends, neighbours and colleagues, who may be the subject of news in place of the user. */
+  readonly others: Wordings
 }>('slots')
 
 type TextLanguage = Language | UnspacedLanguage | 'ar' | 'hi'
@@ -60,6 +63,8 @@ export interface SlotReading {
   readonly isUnsure: boolean
   /** Whether it tells of a purchase that is made, or of a wish. */
   readonly isUnmeant: boolean
+  /** Whether its first words name somebody else: a friend, a neighbour, "Tom's parents". */
+  readonly isOfOthers: boolean
 }
 
 const slots = Object.keys(slotWords) as Slot[]
@@ -78,6 +83,7 @@ export function readSlots(text: string): SlotReading {
       endings: [],
       isUnsure: true,
       isUnmeant: false,
+      isOfOthers: false,
     }
   const script = scriptOf(language)
   const matching = (part: 'states' | 'ends') =>
@@ -97,6 +103,8 @@ export function readSlots(text: string): SlotReading {
     ),
     endings: clauses.filter((clause) => ending.test(clause)),
     isUnsure: unsure[language] !== undefined && compile([unsure[language]], script).test(folded),
+    isOfOthers:
+      others[language] !== undefined && compile([others[language]], script).test(folded.split(' ', 5).join(' ')),
     isUnmeant: unmeant[language] !== undefined && compile([unmeant[language]], script).test(folded),
   }
 }

@@ -85,7 +85,7 @@ test('--json says where the audio is and what it holds', async () => {
   const { stdout, stderr } = await served(['tts', 'The word 你好 means hello.', '-o', file, '--json'])
   const { engine, seconds, ...told } = JSON.parse(stdout || stderr)
   const chunks = { spoken: 1, total: 2 }
-  assert.equal(told, { file, format: 'wav', timestamps: null, chunks, rerolls: 0, skipped: ['你好'] })
+  assert.equal(told, { file, format: 'wav', chunks, skipped: ['你好'] })
   assert.ok(typeof engine === 'string' && seconds > 0.5)
 })
 
@@ -95,11 +95,27 @@ test('the voice may come from the environment', async () => {
   assert.match(stderr, /nobody/)
 })
 
+test('a file named .mp3, .opus or .flac is one, with its tags', async () => {
+  for (const [name, start] of [
+    ['hello.mp3', 'ID3'],
+    ['hello.OPUS', 'OggS'],
+    ['hello.flac', 'fLaC'],
+  ] as const) {
+    const file = join(home.folder, name)
+    const { code, stderr } = await served(['tts', 'Hello there.', '-o', file, '--voice', 'javert'])
+    assert.is(code, 0, stderr)
+    const bytes = readFileSync(file)
+    assert.is(bytes.toString('latin1', 0, start.length), start)
+    for (const tag of ['Hello there.', 'javert']) assert.ok(bytes.subarray(0, 300).includes(tag), tag)
+    assert.not.match(stderr, /will hold/)
+  }
+})
+
 test('a file that is named after another format gets WAV, which one line on stderr says', async () => {
   for (const [name, flags, written] of [
-    ['hello.mp3', [], 'WAV'],
-    ['hello.OGG', ['--raw'], 'raw samples'],
-    ['hello.flac', ['--quiet'], undefined],
+    ['hello.m4a', [], 'WAV'],
+    ['hello.AAC', ['--raw'], 'raw samples'],
+    ['hello.aiff', ['--quiet'], undefined],
     ['hello.wav', [], undefined],
     ['hello', [], undefined],
   ] as const) {

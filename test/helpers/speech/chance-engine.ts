@@ -1,7 +1,7 @@
 import type { SpeechEngine, WordTime } from '../../../speech/engines/engine.ts'
 
 /** Samples per second of this engine; small, so that tests can count. */
-export const chanceRate = 8000
+const chanceRate = 8000
 
 /** Seconds of one letter of this voice. */
 const secondsPerLetter = 0.01
@@ -10,13 +10,11 @@ const secondsPerLetter = 0.01
 export interface ChanceOptions {
   /** Called before each chunk with its text and its number, from 1 on; may wait. */
   begin?(text: string, number: number): Promise<void> | void
-  /** Which tries drop the text behind the first comma, by their numbers. */
-  drops?(text: string, number: number): boolean
   readonly wordTimes?: 'measured' | 'estimated' | undefined
 }
 
 /** An engine that chooses at random, by its seed: the same text with the same seed is the same noise. */
-export function createChanceEngine({ begin, drops, wordTimes }: ChanceOptions = {}): SpeechEngine {
+export function createChanceEngine({ begin, wordTimes }: ChanceOptions = {}): SpeechEngine {
   let number = 0
   return {
     id: 'chance',
@@ -32,11 +30,10 @@ export function createChanceEngine({ begin, drops, wordTimes }: ChanceOptions = 
       const own = number
       await begin?.(text, own)
       signal?.throwIfAborted()
-      const said = drops?.(text, own) ? text.slice(0, text.indexOf(',')) : text
       let at = 0
       const words: WordTime[] = []
       let state = seed >>> 0
-      for (const word of said.split(/\s+/).filter(Boolean)) {
+      for (const word of text.split(/\s+/).filter(Boolean)) {
         const length = word.length * secondsPerLetter
         words.push({ text: word, start: at, end: at + length })
         at += length

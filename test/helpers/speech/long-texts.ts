@@ -15,13 +15,12 @@ export const sentences = (count: number, word = 'sun') =>
 export async function openLongTexts() {
   const home = openHome()
   const environment = { AICHAT_HOME: home.folder, HOME: home.folder }
-  /** The engine's behaviour at a chunk, and the pieces that lose a clause: set by each test. */
-  const engine = { atChunk: (_text: string): Promise<void> | void => {}, drops: (_text: string): boolean => false }
+  /** The engine's behaviour at a chunk: set by each test. */
+  const engine = { atChunk: (_text: string): Promise<void> | void => {} }
   const usual = { ...engine }
   const server = await openChanceServer({
     wordTimes: 'measured',
     begin: (text) => engine.atChunk(text),
-    drops: (text) => engine.drops(text),
   })
   const path = (name: string) => join(home.folder, name)
   writeFileSync(path('book.txt'), sentences(520).slice(0, 40_000))

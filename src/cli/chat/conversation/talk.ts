@@ -18,6 +18,8 @@ export interface TalkOptions {
   readonly stream: boolean
   /** Shows what the model thinks before its answer. */
   readonly thinking?: boolean | undefined
+  /** Speaks the answers while they come. */
+  readonly speak?: boolean | undefined
 }
 
 /** The outcome of a question. */

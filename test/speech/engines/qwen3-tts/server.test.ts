@@ -39,7 +39,6 @@ test('preset voices, instructions and all ten languages are spoken by the instal
     {
       status: 'healthy',
       model_loaded: true,
-      rerolls: 0,
       engine: 'qwen3-tts',
       model: 'customvoice-1.7b',
       device: 'cpu',

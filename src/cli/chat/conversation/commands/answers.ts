@@ -2,7 +2,7 @@ import { textOf } from '../../../../chat/chat.ts'
 import { AppError } from '../../../../errors.ts'
 import { note } from '../../../terminal/output.ts'
 import { folded } from '../../saved/transcript.ts'
-import type { TalkCommand } from '../command.ts'
+import { beginningWith, type TalkCommand } from '../command.ts'
 import type { KeptMessage } from '../record.ts'
 import type { Talk } from '../talk.ts'
 
@@ -49,11 +49,21 @@ function beginningOf(question: string): string {
 
 export const speakCommand: TalkCommand = {
   name: 'speak',
-  what: 'speak the last answer; Ctrl-C stops it',
-  async run(talk) {
+  usage: '[on|off]',
+  what: 'speak the last answer, or with on each one from now on while it comes; Ctrl-C stops it',
+  async run(talk, rest) {
+    const word = rest.trim()
+    if (word !== '') {
+      if (word !== 'on' && word !== 'off') throw new AppError('usage', '/speak takes on or off, or nothing')
+      const { findPlayer } = await import('../../../speech/player.ts')
+      if (word === 'on') findPlayer(talk.cli.io.environment)
+      talk.options = { ...talk.options, speak: word === 'on' }
+      return note(talk.cli, `aichat: answers are ${word === 'on' ? 'spoken' : 'not spoken'} from now on`)
+    }
     const { playText } = await import('../../../speech/play-text.ts')
     await playText(talk.cli, await lastAnswer(talk), talk.signal)
   },
+  complete: async (_cli, rest) => beginningWith(['on', 'off'], rest),
 }
 
 async function lastAnswer({ record }: Talk): Promise<string> {

@@ -1,0 +1,35 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Tags } from './tags.ts'
+
+/** Mono 16-bit little-endian samples, and what a file of them says. */
+export interface Recording {
+  readonly sampleRate: number
+  readonly tags: Tags
+  /** Bytes of all samples, where they are known before the first. */
+  readonly dataBytes?: number | undefined
+}
+
+/** Makes one file of samples piece by piece: what comes out can be sent at once. The loop may end early. */
+export type Encode = (samples: AsyncIterable<Buffer>, recording: Recording) => AsyncGenerator<Buffer>
+
+/** Samples that an encoder takes in one go: about half a second of speech, some milliseconds of work. */
+const sliceBytes = 24_000
+
+/**
+ * Samples in blocks of so many bytes, several where there are several, and other work of the process between two slices. The
+ * last one holds the rest: fewer bytes than a block, or none.
+ */
+export async function* inBlocks(samples: AsyncIterable<Buffer>, blockBytes: number): AsyncGenerator<Buffer> {
+  const most = Math.max(blockBytes, sliceBytes - (sliceBytes % blockBytes))
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const piece of samples) {
+    rest = rest.length === 0 ? piece : Buffer.concat([rest, piece])
+    while (rest.length >= blockBytes) {
+      const size = Math.min(most, rest.length - (rest.length % blockBytes))
+      yield rest.subarray(0, size)
+      rest = rest.subarray(size)
+      await setImmediate()
+    }
+  }
+  yield rest
+}
