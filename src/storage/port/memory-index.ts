@@ -3,7 +3,7 @@ import type { TextRow } from '../shared/memory-text.ts'
 import type { Statement, Work } from './port.ts'
 
 /**
- * How a database finds memories by their words and vectors: SQLite by its full-text index and by sketches in memory,
+ * How a database finds memories by their words and vectors: SQLite by its full-text index and sqlite-vec,
  * PostgreSQL by blocks of postings and by pgvector, where that is there. Work expects to run inside the transaction of the
  * memories that it is about.
  */

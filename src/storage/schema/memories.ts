@@ -159,13 +159,6 @@ export const memoryTables: readonly Table[] = [
     where: ofLiveScope,
   },
   {
-    // A mark for each block of sketches, which any program's change of one of them replaces: see sketch-triggers.ts.
-    name: 'memory_sketch_block',
-    only: 'sqlite',
-    key: 'block',
-    columns: required('int8', 'block mark'),
-  },
-  {
     name: 'memory_eviction',
     rows: 'evictions',
     key: 'eviction_id',

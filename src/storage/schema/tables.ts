@@ -40,7 +40,7 @@ const tables: readonly Table[] = [
 ]
 
 /** Tables of earlier builds that are no longer used: a database loses them when it is brought up. */
-export const formerTables = ['seal_key', 'persona_seal', 'memory_scope_seal', 'memory_seal', 'memory_proposal']
+export const formerTables = ['seal_key', 'persona_seal', 'memory_scope_seal', 'memory_seal', 'memory_proposal', 'memory_sketch_block']
 
 /** A table whose rows a transfer moves. */
 export interface MovedTable extends Table {

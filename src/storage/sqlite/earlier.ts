@@ -4,7 +4,6 @@ import type { Database } from './connection.ts'
 import { indexAll } from './conversations-text.ts'
 import { countLore } from './lore-triggers.ts'
 import { beginRevisions } from './revision-triggers.ts'
-import { markSketches } from './sketch-triggers.ts'
 import { countUsage } from './usage-triggers.ts'
 
 /** The conversion of rows that a build before the change of this name wrote. Missing tables and columns are added apart. */
@@ -49,7 +48,6 @@ const conversions: readonly Conversion[] = [
   { change: 'revisions-1', after: (db) => db.exec(beginRevisions) },
   { change: 'lore-1', after: (db) => db.exec(countLore) },
   { change: 'conversations-5', after: indexAll },
-  { change: 'sketches-1', after: (db) => db.exec(markSketches) },
 ]
 
 /** Writes the look of each name. */

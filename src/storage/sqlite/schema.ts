@@ -5,7 +5,6 @@ import type { Database } from './connection.ts'
 import { conversionsFor } from './earlier.ts'
 import { loreTriggers } from './lore-triggers.ts'
 import { revisionTriggers } from './revision-triggers.ts'
-import { sketchTriggers } from './sketch-triggers.ts'
 import { usageTriggers } from './usage-triggers.ts'
 
 /**
@@ -59,7 +58,7 @@ const bounds = Object.entries({ audit: 100_000, login_failure: 50_000, login_ref
   .join('')
 
 /** All triggers; each works in the statement of the program that writes, of any program. */
-const triggers = [bounds, usageTriggers, revisionTriggers, loreTriggers, sketchTriggers, textTriggers].join('')
+const triggers = [bounds, usageTriggers, revisionTriggers, loreTriggers, textTriggers].join('')
 
 /**
  * Brings a database of any earlier build, or an empty one, to the present schema. Expects a transaction. Triggers and views are

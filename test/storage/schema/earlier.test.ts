@@ -184,7 +184,6 @@ test('of 21 November 2026 has the schema of a new one, and its rows are found, c
       assert.is(used.memories, 5)
       assert.ok(used.bytes > 100)
       assert.equal(db.prepare('SELECT count(*) FROM persona_revision').pluck().get(), 2)
-      assert.equal(db.prepare('SELECT count(*) FROM memory_sketch_block').pluck().get(), 1)
       assert.ok((db.prepare('SELECT lore FROM memory_scope').pluck().get() as number) > 0)
 
       await storage.memories.add(ada, [memory('cocoa')], keepAll)
