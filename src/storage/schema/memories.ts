@@ -106,7 +106,6 @@ export const memoryTables: readonly Table[] = [
     rows: 'index of memories',
     only: 'postgres',
     key: 'scope_id, term, block',
-    order: 'scope_id, block, term',
     fillfactor: 80,
     columns: {
       scope_id: { type: 'int4', goesWith: 'memory_scope.scope_id' },
