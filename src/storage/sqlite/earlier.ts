@@ -15,9 +15,10 @@ interface Conversion {
   readonly after?: (db: Database, now: number) => void
 }
 
-/** The conversions that a database needs with these changes of its schema applied; none for a new one. */
+/** The conversions that a database needs with these changes of its schema applied; none for a new one, and since `schema-1`. */
 export function conversionsFor(applied: ReadonlySet<string>): readonly Conversion[] {
-  return applied.size === 0 ? [] : conversions.filter(({ change }) => !applied.has(change))
+  const isNeeded = applied.size > 0 && ![...applied].some((name) => name.startsWith('schema-'))
+  return isNeeded ? conversions.filter(({ change }) => !applied.has(change)) : []
 }
 
 /** In this order; the oldest build that is known here is of 21 November 2026. This list ends: later columns have defaults. */

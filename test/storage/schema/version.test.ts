@@ -29,4 +29,15 @@ test('is raised with every change of the tables, indexes and triggers', () => {
   assert.is(digest.slice(0, 16), digests[schemaName])
 })
 
+test('a database that was made with an earlier version is brought up', () => {
+  const db = new BetterSqlite3(':memory:')
+  bringUp(db, new Set(), 0)
+  db.exec(
+    "UPDATE migration SET name = 'schema-1'; INSERT INTO user VALUES ('a', 'ada', 'ada', NULL, NULL, '', 'admin', 0, 0, 1, 1, 'ada')",
+  )
+  bringUp(db, new Set(['schema-1']), 1)
+  assert.equal(db.prepare('SELECT username FROM user').pluck().all(), ['ada'])
+  db.close()
+})
+
 test.run()
