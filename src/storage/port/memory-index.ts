@@ -16,10 +16,6 @@ export interface MemoryIndex {
   write(scopeId: number, changes: readonly TermsChange[]): Work<void>
   /** Takes memories that are removed next out of the index, where that needs their rows. */
   forget(numbers: readonly number[]): Work<void>
-  /** How many of these memories, in their order, one transaction evicts; one at least. */
-  evictable(scopeId: number, numbers: readonly number[]): Work<number>
-  /** How far a large surplus was removed in the order of its numbers; absent where it goes in the order of its worth. */
-  readonly walk?: { scopeId: number; number: number }
   /** Writes the vectors of memories, instead of those before. */
   putVectors(vectors: readonly PlacedVector[]): Work<void>
   /** The bytes of a row of `memory_vector`. */
