@@ -49,7 +49,7 @@ const loads = [
     ...[...tab, ...hub, 'src/app/names.ts', 'src/storage/files/plugins.ts'],
     ...['src/cli/help/topics.ts', 'src/cli/help/overview.ts'],
   ],
-  [...tab, 'src/app/names.ts', 'src/storage/sqlite/names.ts'],
+  [...tab, 'src/app/names.ts', 'src/storage/sqlite/reader.ts'],
 ]
 
 /** Entries of processes that load little, which shall not load more. */

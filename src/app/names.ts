@@ -6,7 +6,10 @@ import { packageFolder } from './package-folder.ts'
 
 /** Names of this installation, for the completions of a shell: read directly, since loading the areas takes longer. */
 export interface Names {
-  /** Names or ids of records; `persona` is the owner of memories or backups. Rejects where nothing is stored yet. */
+  /**
+   * Names or ids of records; `persona` is the owner of memories or backups. None of a database that instances share. Rejects
+   * where nothing is stored yet.
+   */
   records(kind: NamedKind, persona?: string): Promise<readonly string[]>
   /** The servers of tools, as far as their file can be read. */
   toolServers(): readonly string[]
@@ -22,16 +25,20 @@ export interface NamedPlugin {
 
 /** Opens the names of an installation; nothing is read before it is asked for. */
 export function openNames({ paths, database, singleUserMode, defaultAdmin }: Settings): Names {
-  const place = { folder: paths.data, bundledPlugins: packageFolder('plugins'), url: database?.url }
   return {
-    records: (kind, persona) =>
-      readNames(place, kind, { administrator: singleUserMode ? defaultAdmin.username : undefined, persona }),
+    async records(kind, persona) {
+      const administrator = singleUserMode ? defaultAdmin.username : undefined
+      return database ? [] : readNames(paths.data, kind, { administrator, persona })
+    },
     toolServers() {
       const { servers } = JSON.parse(readFileSync(join(paths.config, 'mcp.json'), 'utf8')) as { servers?: object }
       return Object.keys(servers ?? {})
     },
     async plugins() {
-      const { bundled, overlays, hidden } = await readPluginDocuments(place)
+      const { bundled, overlays, hidden } = await readPluginDocuments({
+        folder: paths.data,
+        bundledPlugins: packageFolder('plugins'),
+      })
       const shipped = [...bundled].filter(([id]) => !hidden.has(id))
       return [...new Map([...shipped, ...overlays])].flatMap(([id, text]) => pluginIn(id, text) ?? [])
     },
