@@ -8,11 +8,9 @@ export { backupPassphrase } from './backups.ts'
 export { type App, composeApp, openApp } from './compose.ts'
 export type { Crew, WorkerState } from './crew.ts'
 export {
+  type CheckControl,
   checkDatabase,
   type DatabaseCheck,
-  type DatabaseStatus,
-  databaseStatus,
-  type TransferControl,
 } from './database.ts'
 export { databaseState, instanceName } from './instance.ts'
 export { type Logins, openLogins, type SavedLogin, type TokenStorage } from './logins.ts'

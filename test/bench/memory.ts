@@ -73,8 +73,7 @@ async function growth(): Promise<void> {
     stores.close()
   }
   print(`A term brings at most 2,000 memories from each column, ranking sees at most 180, and beyond 2^19 components only the
-vectors that their sketches choose are read. What grows is the scan of the sketches, a bit per component, which are in memory after some searches; and the
-vectors that are compared, a share of 1 in 64.`)
+vectors that their sketches choose are read. What grows is the scan of the sketches, a bit per component; and the vectors that are compared, a share of 1 in 64.`)
 }
 
 async function fill(stores: Stores, scope: Scope, count: number, dimension: number, text: Text): Promise<void> {

@@ -4,12 +4,7 @@ import type { CliCommand } from '../terminal/command.ts'
 /** `aichat db …`: the database of this installation. */
 export function addDatabaseCommands(program: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./actions.ts'))
-  const db = program.command('db').description('look at the database, and check it').example('aichat db status')
-
-  db.command('status')
-    .description('show the database: its server, schema, size and contents')
-    .example('aichat db status', 'aichat db status --json')
-    .action(run((actions) => actions.status))
+  const db = program.command('db').description('check the database').example('aichat db check')
 
   db.command('check')
     .description(

@@ -47,7 +47,7 @@ export class ContentHash {
     const content = {
       persona: withoutFields(persona, bookkeeping),
       state: withoutEvidence(withoutFields(state, bookkeeping)),
-      memories: sha256(Buffer.concat(inOrder(this.#memories))).toString('hex'),
+      memories: sha256(Buffer.concat(this.#memories.toSorted(Buffer.compare))).toString('hex'),
       adaptation_log: this.#log.copy().digest('hex'),
       extra,
     }
@@ -62,30 +62,6 @@ export class ContentHash {
       if (typeof placed[name] === 'string') placed[name] = this.#places.get(placed[name]) ?? 0
     return placed
   }
-}
-
-/** 32 bits of a sum and a place below this fit into the 53 bits of a double. */
-const places = 2 ** 20
-
-/** Sums in the order of their bytes: a hundred thousand in a sixth of the time that comparing each takes. */
-function inOrder(sums: readonly Buffer[]): readonly Buffer[] {
-  if (sums.length > places) return sums.toSorted(Buffer.compare)
-  const keys = new Float64Array(sums.length)
-  for (let at = 0; at < keys.length; at++) keys[at] = sums[at]!.readUInt32BE() * places + at
-  keys.sort()
-  const sorted = Array.from(keys, (key) => sums[key % places]!)
-  // Those that begin alike are put in order one by one: the same memory twice, or one pair in 2^32.
-  const isMisplaced = (at: number) =>
-    at > 0 &&
-    Math.floor(keys[at - 1]! / places) === Math.floor(keys[at]! / places) &&
-    Buffer.compare(sorted[at - 1]!, sorted[at]!) > 0
-  for (let from = 1; from < sorted.length; from++)
-    for (let at = from; isMisplaced(at); at--) {
-      const before = sorted[at - 1]!
-      sorted[at - 1] = sorted[at]!
-      sorted[at] = before
-    }
-  return sorted
 }
 
 /** The digest of a part or record as a package lists it. */

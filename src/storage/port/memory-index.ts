@@ -3,7 +3,7 @@ import type { TextRow } from '../shared/memory-text.ts'
 import type { Statement, Work } from './port.ts'
 
 /**
- * How a database finds memories by their words and vectors: SQLite by its full-text index and by sketches in memory,
+ * How a database finds memories by their words and vectors: SQLite by its full-text index and sqlite-vec,
  * PostgreSQL by blocks of postings and by pgvector, where that is there. Work expects to run inside the transaction of the
  * memories that it is about.
  */
@@ -16,10 +16,6 @@ export interface MemoryIndex {
   write(scopeId: number, changes: readonly TermsChange[]): Work<void>
   /** Takes memories that are removed next out of the index, where that needs their rows. */
   forget(numbers: readonly number[]): Work<void>
-  /** How many of these memories, in their order, one transaction evicts; one at least. */
-  evictable(scopeId: number, numbers: readonly number[]): Work<number>
-  /** How far a large surplus was removed in the order of its numbers; absent where it goes in the order of its worth. */
-  readonly walk?: { scopeId: number; number: number }
   /** Writes the vectors of memories, instead of those before. */
   putVectors(vectors: readonly PlacedVector[]): Work<void>
   /** The bytes of a row of `memory_vector`. */

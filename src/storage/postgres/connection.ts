@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { createWorkQueue } from '../../process/process.ts'
 import { databaseName } from '../../settings/settings.ts'
 import { allOf } from './all-of.ts'
@@ -13,7 +12,6 @@ import { mayTryAgain } from './patience.ts'
 import { answered, boundSilence, destroyClient } from './silence.ts'
 import type { Database, Sql, Transaction, TransactionOptions } from './sql.ts'
 import { withCheckedTls } from './tls-mode.ts'
-import { writeInto } from './write-into.ts'
 
 /** Transactions at a time of one process. */
 const mostTransactions = 8
@@ -147,14 +145,13 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
     return reading
   }
 
-  async function take({ copies, isHeld, readOnly }: TransactionOptions = {}): Promise<Taken> {
+  async function take({ isHeld, readOnly }: TransactionOptions = {}): Promise<Taken> {
     const place = isHeld ? places[readOnly ? 'reading' : 'writing'] : places.short
     const leave = await place.enter(closing.signal)
     try {
-      // A pipelined connection cannot copy.
-      const client = copies || isHeld ? await connected({ pipeline: !copies }) : await pool.take()
+      const client = isHeld ? await connected({ pipeline: true }) : await pool.take()
       const give = () => {
-        if (copies || isHeld) forget(client)
+        if (isHeld) forget(client)
         else pool.give(client)
         leave()
       }
@@ -179,8 +176,6 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
         progress.stage = 'working'
       })
       begun.catch(() => {})
-      // A connection that copies takes one statement at a time.
-      if (options.copies) await begun
       // The first statements go with it; where it fails, so do they. Neither continues behind the end of the transaction.
       const [result] = await allOf([work(transactionOn(client)), begun])
       progress.stage = 'committing'
@@ -337,22 +332,6 @@ function transactionOn(client: pg.Client): Transaction {
   return {
     ...statementsOf(() => client),
     script: async (text) => void (await answered(client, client.query(text))),
-    copyIn: (text, chunks) => writeInto(client.query(copyFrom(text)), chunks),
-    copyOut: (text) => copiedOut(client, text),
-  }
-}
-
-/** Yields a copy's bytes. The server reads nothing until it has sent all of them, so leaving early ends the connection. */
-async function* copiedOut(client: pg.Client, text: string): AsyncGenerator<Uint8Array> {
-  let isLeft = true
-  try {
-    yield* client.query(copyTo(text)) as AsyncIterable<Uint8Array>
-    isLeft = false
-  } catch (reason) {
-    isLeft = false
-    throw reason
-  } finally {
-    if (isLeft) destroyClient(client, new Error('The copy was left'))
   }
 }
 

@@ -1,6 +1,6 @@
 import { gap, reach } from '../../personas/personas.ts'
 import type { MemoryIndex, PlacedVector, Surrounded, TermsChange } from '../port/memory-index.ts'
-import { insertNamed, type Statement, sql, together, type Work } from '../port/port.ts'
+import { insertNamed, nothing, type Statement, sql, together, type Work } from '../port/port.ts'
 import { sketchOf } from '../shared/vector-bytes.ts'
 import { onPostgres } from './driver.ts'
 import { createPostingChanges } from './memories-postings.ts'
@@ -15,7 +15,6 @@ export function memoryIndexOf(column: VectorColumn): MemoryIndex {
     write,
     // Rows of postings are changed by the terms that a memory had.
     forget: () => nothing(),
-    evictable: (_scopeId, numbers) => nothing(numbers.length),
     putVectors: (vectors) => putVectors(column, vectors),
     vectorBytes: vectorBytes[column],
     readVector,
@@ -26,13 +25,6 @@ export function memoryIndexOf(column: VectorColumn): MemoryIndex {
 const vectorBytes: Readonly<Record<VectorColumn, Statement>> = {
   vector: sql`vector_send(memory_vector.vector)`,
   bytes: sql`memory_vector.bytes`,
-}
-
-function nothing(): Work<void>
-function nothing<R>(result: R): Work<R>
-// biome-ignore lint/correctness/useYield: it asks for nothing.
-function* nothing<R>(result?: R): Work<R | undefined> {
-  return result
 }
 
 /**

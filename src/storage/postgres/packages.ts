@@ -29,14 +29,6 @@ export function createPersonaArchive(context: Context): PersonaArchive {
     limits,
     parts,
     snapshot: async (scope) => openSnapshot(db, await vectorColumn(db), scope),
-    async greeting({ personaId, userId }) {
-      const found = await db.row<{ greeting: string | null }>(
-        `SELECT greeting FROM persona_carried JOIN persona ON persona.id = persona_carried.persona_id
-          WHERE persona.id = $1 AND user_id = $2`,
-        [personaId, userId],
-      )
-      return found?.greeting == null ? undefined : JSON.parse(found.greeting)
-    },
     stage: async (write, signal) => stageInTransaction(context, await parts(), write, signal),
     removeHidden: () => removeHidden(db),
     // An unfinished write ended with its connection; only removed rows are left.

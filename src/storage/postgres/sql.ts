@@ -15,10 +15,6 @@ export interface Sql {
 export interface Transaction extends Sql {
   /** Several statements without parameters. */
   script(text: string): Promise<void>
-  /** `COPY … FROM STDIN`: writes the chunks in its format. For transactions that copy. */
-  copyIn(text: string, chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>
-  /** `COPY … TO STDOUT`: the chunks, cut anywhere. To be read to its end before the next statement. */
-  copyOut(text: string): AsyncIterable<Uint8Array>
 }
 
 export interface TransactionOptions {
@@ -33,8 +29,6 @@ export interface TransactionOptions {
   readonly statementTimeout?: number
   /** Writes nothing of personas, nor of what is theirs. */
   readonly leavesPersonas?: boolean
-  /** Whether it copies: on a connection of its own then. */
-  readonly copies?: boolean
   /** Whether it stays open between calls, see held.ts: on a connection of its own, and without a place among the short ones. */
   readonly isHeld?: boolean
 }

@@ -91,7 +91,7 @@ export const chatTables: readonly Table[] = [
       },
       role: { type: 'text', derived: (row) => columnsOf(row).role },
       // The terms of a message that is searched: once each behind the mark of its reader, and all of them in order.
-      indexed: { type: 'tsvector', isOptional: true, derived: (row) => columnsOf(row).indexed, compared: false },
+      indexed: { type: 'tsvector', isOptional: true, derived: (row) => columnsOf(row).indexed },
       terms: { type: 'text', isOptional: true, derived: (row) => columnsOf(row).terms },
       // In the order of saving, over all conversations; in SQLite only those of the index have one.
       saved: { type: 'int8', isNumbered: true, derived: ({ text_id }) => text_id ?? 0, compared: false },

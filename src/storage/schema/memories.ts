@@ -106,7 +106,6 @@ export const memoryTables: readonly Table[] = [
     rows: 'index of memories',
     only: 'postgres',
     key: 'scope_id, term, block',
-    order: 'scope_id, block, term',
     fillfactor: 80,
     columns: {
       scope_id: { type: 'int4', goesWith: 'memory_scope.scope_id' },
@@ -157,13 +156,6 @@ export const memoryTables: readonly Table[] = [
       ...required('varbit', 'bits'),
     },
     where: ofLiveScope,
-  },
-  {
-    // A mark for each block of sketches, which any program's change of one of them replaces: see sketch-triggers.ts.
-    name: 'memory_sketch_block',
-    only: 'sqlite',
-    key: 'block',
-    columns: required('int8', 'block mark'),
   },
   {
     name: 'memory_eviction',

@@ -87,8 +87,6 @@ export interface Table {
 
   /** Its rows in words, such as `memories`; none where a transfer does not move them. */
   readonly rows?: string
-  /** The unique columns by which a transfer orders rows, where that is not the key; the same order on both sides. */
-  readonly order?: string
   /** SQL of both databases for the rows that are not on their way out. */
   readonly where?: string
   /** More expressions of SQLite by their names, which `derived` needs. */
@@ -108,11 +106,6 @@ export function optional(type: ColumnType, names: string): Record<string, Column
 /** The columns that a transfer moves, by their names in PostgreSQL. */
 export function movedColumns({ columns }: Table): readonly [string, Column][] {
   return Object.entries(columns).filter(([, { only }]) => only === undefined)
-}
-
-/** Those that must be equal on both sides. */
-export function comparedColumns(table: Table): readonly [string, Column][] {
-  return movedColumns(table).filter(([, { compared }]) => compared !== false)
 }
 
 /** The columns that SQLite has, by their names there. */

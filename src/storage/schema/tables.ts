@@ -40,18 +40,24 @@ const tables: readonly Table[] = [
 ]
 
 /** Tables of earlier builds that are no longer used: a database loses them when it is brought up. */
-export const formerTables = ['seal_key', 'persona_seal', 'memory_scope_seal', 'memory_seal', 'memory_proposal']
+export const formerTables = [
+  'seal_key',
+  'persona_seal',
+  'memory_scope_seal',
+  'memory_seal',
+  'memory_proposal',
+  'memory_sketch_block',
+]
 
 /** A table whose rows a transfer moves. */
 export interface MovedTable extends Table {
   readonly rows: string
-  readonly order: string
 }
 
 /** The tables whose rows a transfer moves: all that an installation keeps. */
 export const movedTables: readonly MovedTable[] = tables.flatMap((table) => {
-  const { rows, key, order = key } = table
-  return rows !== undefined && order !== undefined ? [{ ...table, rows, order }] : []
+  const { rows } = table
+  return rows === undefined ? [] : [{ ...table, rows }]
 })
 
 /** The tables of one database. */

@@ -25,7 +25,6 @@ export const usageTables: readonly Table[] = [
   {
     name: 'ledger',
     rows: 'attempts of the ledger',
-    order: 'id',
     columns: {
       ...required('text', 'request'),
       ...required('int4', 'attempt'),

@@ -3,16 +3,14 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import BetterSqlite3 from 'better-sqlite3'
 import { AppError } from '../../errors.ts'
-import { printableLine } from '../../formats/formats.ts'
 import { refuseMoved } from '../files/moved-mark.ts'
-import { formerTables } from '../schema/tables.ts'
-import { schemaName, unknownTo } from '../schema/version.ts'
+import { unknownTo } from '../schema/version.ts'
 import type { CarriedOver, CopyFacts, RestoredAccounts, StorageCopies } from '../shared/copies.ts'
 import type { Database } from './connection.ts'
 import { refuseDamaged } from './database.ts'
 import { translated } from './errors.ts'
 import { holdDatabase } from './hold.ts'
-import { bringUp, normalForm, objectsIn, partsOf, type SchemaObject } from './schema.ts'
+import { bringUp } from './schema.ts'
 
 /** Pages that are copied between two reports of progress: 4 MiB. */
 const pagesAtOnce = 500
@@ -91,75 +89,11 @@ function factsOf(path: string): CopyFacts {
       throw new AppError('configuration', 'The backup was made by a newer aichat: update this one first', {
         details: unknown.map((name) => `unknown change of schema: ${name}`),
       })
-    refuseForeign(db, applied.includes(schemaName))
     const users = db.prepare<[], number>('SELECT count(*) FROM user').pluck().get()!
     return { kind: 'sqlite', schema: applied.at(-1) ?? '', users, bytes: statSync(path).size }
   } finally {
     db.close()
   }
-}
-
-/**
- * Refuses a copy with a table, index, view or trigger that aichat does not make, or without one that it makes: a trigger would
- * go on working in the restored database. Of an earlier schema only the tables are looked at, which may lack columns: all else
- * is made again before the copy is used. Throws `configuration`, with the names.
- */
-function refuseForeign(db: Database, isPresent: boolean): void {
-  const fresh = new BetterSqlite3(':memory:')
-  try {
-    bringUp(fresh, new Set(), 0)
-    const [own, found] = [objectsByName(fresh), objectsByName(db)]
-    const different = isPresent ? differences(own, found) : foreignTables(own, found)
-    if (different.length > 0)
-      throw new AppError('configuration', 'The schema of the database is not that of aichat: it was changed', {
-        details: different.slice(0, mostNames).map(printableLine),
-      })
-  } finally {
-    fresh.close()
-  }
-}
-
-function objectsByName(db: Database): ReadonlyMap<string, SchemaObject> {
-  return new Map(objectsIn(db).map((object) => [`${object.type} ${object.name}`, object]))
-}
-
-type Objects = ReturnType<typeof objectsByName>
-
-function differences(own: Objects, found: Objects): readonly string[] {
-  return [
-    ...[...found].flatMap(([name, { type, sql }]) => {
-      const made = own.get(name)
-      if (!made) return [`the ${name} is not one of aichat`]
-      const isSame = isTable(made) ? equal(partsOf(sql), partsOf(made.sql)) : normalForm(sql) === normalForm(made.sql)
-      return isSame && type === made.type ? [] : [`the ${name} is not as aichat makes it`]
-    }),
-    ...[...own.keys()].filter((name) => !found.has(name)).map((name) => `the ${name} is missing`),
-  ]
-}
-
-/** The table of logs had another key once; the others are removed when the copy is brought up. */
-const earlierTables = new Set(['adaptation', ...formerTables].map((name) => `table ${name}`))
-
-function foreignTables(own: Objects, found: Objects): readonly string[] {
-  return [...found].flatMap(([name, object]) => {
-    if (object.type !== 'table' || earlierTables.has(name)) return []
-    const made = own.get(name)
-    if (!made) return [`the ${name} is not one of aichat`]
-    const parts = isTable(made) ? partsOf(made.sql) : new Set([normalForm(made.sql)])
-    const isPart = isTable(object)
-      ? [...partsOf(object.sql)].every((part) => parts.has(part))
-      : parts.has(normalForm(object.sql))
-    return isPart ? [] : [`the ${name} is not as aichat makes it`]
-  })
-}
-
-/** Not a virtual one. */
-function isTable({ sql }: SchemaObject): boolean {
-  return /^CREATE TABLE\b/i.test(sql)
-}
-
-function equal(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
-  return one.size === other.size && [...one].every((part) => other.has(part))
 }
 
 /** The accounts that may log in by a database, as far as it can be read; undefined where it cannot. */
@@ -187,8 +121,8 @@ function prepared(path: string, carried: CarriedOver | 'as-backed-up' | undefine
   try {
     db.pragma('secure_delete = ON')
     const result = db.transaction(() => {
-      const applied = new Set(db.prepare<[], string>('SELECT name FROM migration').pluck().all())
-      if (!applied.has(schemaName)) bringUp(db, applied, at)
+      // Triggers and views are made again in any case: one of another program would go on working in the restored database.
+      bringUp(db, new Set(db.prepare<[], string>('SELECT name FROM migration').pluck().all()), at)
       const logins = db.prepare('DELETE FROM login_session').run().changes
       const accounts = carried === 'as-backed-up' ? untouched : carryOver(db, carried, at)
       db.prepare(

@@ -4,7 +4,6 @@ import type { Database } from './connection.ts'
 import { indexAll } from './conversations-text.ts'
 import { countLore } from './lore-triggers.ts'
 import { beginRevisions } from './revision-triggers.ts'
-import { markSketches } from './sketch-triggers.ts'
 import { countUsage } from './usage-triggers.ts'
 
 /** The conversion of rows that a build before the change of this name wrote. Missing tables and columns are added apart. */
@@ -16,9 +15,10 @@ interface Conversion {
   readonly after?: (db: Database, now: number) => void
 }
 
-/** The conversions that a database needs with these changes of its schema applied; none for a new one. */
+/** The conversions that a database needs with these changes of its schema applied; none for a new one, and since `schema-1`. */
 export function conversionsFor(applied: ReadonlySet<string>): readonly Conversion[] {
-  return applied.size === 0 ? [] : conversions.filter(({ change }) => !applied.has(change))
+  const isNeeded = applied.size > 0 && ![...applied].some((name) => name.startsWith('schema-'))
+  return isNeeded ? conversions.filter(({ change }) => !applied.has(change)) : []
 }
 
 /** In this order; the oldest build that is known here is of 21 November 2026. This list ends: later columns have defaults. */
@@ -49,7 +49,6 @@ const conversions: readonly Conversion[] = [
   { change: 'revisions-1', after: (db) => db.exec(beginRevisions) },
   { change: 'lore-1', after: (db) => db.exec(countLore) },
   { change: 'conversations-5', after: indexAll },
-  { change: 'sketches-1', after: (db) => db.exec(markSketches) },
 ]
 
 /** Writes the look of each name. */

@@ -6,12 +6,6 @@ import { bytesOf, sketchOf, valuesOf } from '../shared/vector-bytes.ts'
 import type { Database } from './connection.ts'
 import { onSqlite } from './driver.ts'
 
-/**
- * Rows of the full-text index that an eviction writes in one transaction: the evicted ones, and their neighbours with
- * their context written again. Each costs about a millisecond, since its words are overwritten in the index.
- */
-const rowsAtOnce = 16
-
 /** The full-text index of memories, and the tables of their vectors. */
 export function createMemoryIndex(db: Database): MemoryIndex {
   const columns = 'memory_id, content, timestamp, metadata, conversation'
@@ -69,8 +63,6 @@ export function createMemoryIndex(db: Database): MemoryIndex {
       onSqlite(() => {
         for (const number of numbers) unindex.run(number)
       }),
-    evictable: (scopeId, numbers) => onSqlite(() => evictable(scopeId, numbers)),
-    walk: { scopeId: 0, number: 0 },
     putVectors: (vectors) =>
       onSqlite(() => {
         for (const { number, spaceId, values } of vectors) {
@@ -125,21 +117,6 @@ export function createMemoryIndex(db: Database): MemoryIndex {
       ...nearest(earlier).map((row, at) => ({ row, distance: -1 - at })),
       ...nearest(later).map((row, at) => ({ row, distance: 1 + at })),
     ]
-  }
-
-  /** As many as write no more than `rowsAtOnce` rows of the index, with those around them. */
-  function evictable(scopeId: number, numbers: readonly number[]): number {
-    const going = new Set<number>()
-    const near = new Set<number>()
-    for (const number of numbers) {
-      const coming = [...nearby(scopeId, [number])].filter((other) => !going.has(other) && !near.has(other))
-      const rows = going.size + near.size + coming.length + (near.has(number) ? 0 : 1)
-      if (going.size > 0 && rows > rowsAtOnce) break
-      going.add(number)
-      near.delete(number)
-      for (const other of coming) near.add(other)
-    }
-    return going.size
   }
 }
 

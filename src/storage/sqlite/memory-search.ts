@@ -18,11 +18,10 @@ import { conditionOf, isUnexpired } from '../stores/memory-filter.ts'
 import { findScope } from '../stores/memory-scope.ts'
 import type { Database } from './connection.ts'
 import { onSqlite, runOn } from './driver.ts'
-import { leastKept, type Sketches, sketchesOf } from './sketches.ts'
 
 /** Searches scopes: first for which memories to read, in one view of the database, and then for these, some at a time. */
 export function createMemorySearch(db: Database): (scope: Scope, query: SearchQuery) => Promise<Found> {
-  const choose = chooserOf(db, sketchesOf(db))
+  const choose = chooserOf(db)
   const inOneView = db.transaction((scope: Scope, query: SearchQuery) => runOn(db, choose(scope, query)))
   return async (scope, query) => {
     const chosen = inOneView(scope, query)
@@ -47,8 +46,8 @@ interface Chosen {
   readonly cosines: ReadonlyMap<number, number>
 }
 
-function chooserOf(db: Database, sketches: Sketches) {
-  const nearest = nearestFinderOf(db, sketches)
+function chooserOf(db: Database) {
+  const nearest = nearestFinderOf(db)
   return function* choose(scope: Scope, query: SearchQuery): Work<Chosen | undefined> {
     const found = yield* findScope(scope)
     if (!found) return undefined
@@ -199,8 +198,8 @@ function matchOfAny(scope: ScopeRow, lookups: readonly SpellingLookup[]): string
   return `{content} : (${words.join(' OR ')})`
 }
 
-/** @param sketches searches the sketches of a large scope, of which the most is kept in memory */
-function nearestFinderOf(db: Database, sketches: Sketches) {
+/** Finds the nearest memories: in a large scope those of the nearest sketches are compared exactly. */
+function nearestFinderOf(db: Database) {
   // One value per memory asked for, in their order, null for one without a vector: rows of two would cost twice as much to
   // hand over. Between unit vectors the Euclidean distance says the same as the cosine and costs a third less.
   const distances = db
@@ -249,15 +248,13 @@ function nearestFinderOf(db: Database, sketches: Sketches) {
     const wanted = new Set(others)
     const bits = sketchOf(values)
     const most = sketched(limit, scope.memories)
-    const chosen =
-      !passing && scope.memories >= leastKept
-        ? yield* onSqlite(() => sketches.nearest(scope.scope_id, space, bits, most))
-        : (yield* rows<{ memory_id: number }>(
-            sql`SELECT memory_id FROM memory_sketch
-                WHERE memory_id BETWEEN ${low} AND ${high} AND space_id = ${space} ${condition('memory_sketch.memory_id')}
-                ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(${bits})) LIMIT ${most}`,
-          )).map(({ memory_id }) => memory_id)
-    const compared = (yield* cosines([...new Set([...others, ...chosen])])).sort(([, a], [, b]) => b - a)
+    const chosen = yield* rows<{ memory_id: number }>(
+      sql`SELECT memory_id FROM memory_sketch
+          WHERE memory_id BETWEEN ${low} AND ${high} AND space_id = ${space} ${condition('memory_sketch.memory_id')}
+          ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(${bits})) LIMIT ${most}`,
+    )
+    const numbers = new Set([...others, ...chosen.map(({ memory_id }) => memory_id)])
+    const compared = (yield* cosines([...numbers])).sort(([, a], [, b]) => b - a)
     return new Map(compared.filter(([number], place) => place < limit || wanted.has(number)))
   }
 }

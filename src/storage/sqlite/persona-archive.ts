@@ -32,14 +32,6 @@ export function createPersonaArchive(
     limits,
     parts: () => write,
     snapshot: (scope) => openSnapshot(db.name, scope, readers),
-    greeting: async ({ personaId, userId }) =>
-      db
-        .prepare<[string, string], unknown>(
-          `SELECT json_extract(fields, '$.card.data.first_mes') FROM persona_carried
-             JOIN persona ON persona.id = persona_carried.persona_id WHERE persona.id = ? AND user_id = ?`,
-        )
-        .pluck()
-        .get(personaId, userId),
     stage: (whole, signal) => stageInSlices(db, write, whole, signal),
     removeHidden: () => removeHidden(db),
     sweep: () => sweepStages(db),

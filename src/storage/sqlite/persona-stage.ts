@@ -17,11 +17,6 @@ export interface Stage {
   readonly scope: Scope
   /** Runs one slice in a transaction of its own, and then leaves the database to others for as long as it took. */
   write(slice: () => void): Promise<void>
-  /**
-   * Runs steps in one transaction, until one returns false or they have taken `sliceMs`. `meanwhile` is work next to the
-   * database, which counts as part of the time for which it is left to others.
-   */
-  writeSteps(step: () => boolean, meanwhile: () => void): Promise<void>
   /** How many memories it holds. */
   memories(): number
   /** Inside a transaction: exchanges the memories of the stage and the persona. */
@@ -31,9 +26,6 @@ export interface Stage {
   /** Removes it with its contents. */
   clear(): Promise<void>
 }
-
-/** Milliseconds for which one transaction of several steps may keep others from writing, next to its last step. */
-const sliceMs = 8
 
 /** Those of this process that are in use. */
 const inUse = new Set<string>()
@@ -50,14 +42,7 @@ export function openStage(db: Database, personaId: string): Stage {
   ).run(scope.personaId, scope.userId, personaId, Date.now(), Date.now())
   return {
     scope,
-    write: (slice) => stageOnce(db, slice, () => undefined),
-    writeSteps(step, meanwhile) {
-      const steps = () => {
-        const begun = performance.now()
-        while (step() && performance.now() - begun < sliceMs);
-      }
-      return stageOnce(db, steps, meanwhile)
-    },
+    write: (slice) => writeSlice(db, slice),
     memories: () => findScope(db, scope)?.memories ?? 0,
     takePlaceOf: (target) => exchange(db, scope, target),
     takeLogOf: (target) => runOn(db, exchangeLogs(scope.personaId, target.personaId)),
@@ -85,13 +70,13 @@ export async function sweepStages(db: Database): Promise<void> {
 }
 
 /**
- * One transaction, and then a rest as long as it took, in which others may write. Works in parallel with the database and the
- * checkpoint, which keeps no writer waiting, are done in the rest and count as part of it.
+ * One transaction, and then a rest as long as it took, in which others may write. The checkpoint, which keeps no writer
+ * waiting, is done in the rest and counts as part of it.
  *
  * A slice that is lost with the power is never missed: only the transaction that puts the whole in its place must be on
  * the disk when it is acknowledged, and flushing it flushes all earlier ones.
  */
-async function stageOnce(db: Database, slice: () => void, meanwhile: () => void): Promise<void> {
+async function writeSlice(db: Database, slice: () => void): Promise<void> {
   const [flushing, checkpoint] = ['synchronous', 'wal_autocheckpoint'].map((name) => db.pragma(name, { simple: true }))
   db.pragma('synchronous = NORMAL')
   db.pragma('wal_autocheckpoint = 0')
@@ -106,7 +91,6 @@ async function stageOnce(db: Database, slice: () => void, meanwhile: () => void)
     db.pragma(`synchronous = ${flushing}`)
     db.pragma(`wal_autocheckpoint = ${checkpoint}`)
   }
-  meanwhile()
   await pauseFor(Math.max(0, ended - begun - (performance.now() - ended)))
 }
 

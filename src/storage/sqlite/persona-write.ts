@@ -23,9 +23,7 @@ import { onSqlite, runOn } from './driver.ts'
 import { translating } from './errors.ts'
 import { emptyWriteAheadLog } from './housekeeping.ts'
 import { findScope } from './memories-scope.ts'
-import { openStage, type Stage, sweepStages } from './persona-stage.ts'
-import { createStageIndex } from './persona-stage-index.ts'
-import { createStageMemories } from './persona-stage-memories.ts'
+import { openStage, sweepStages } from './persona-stage.ts'
 
 /** Writes the memories in slices, which the publication then puts in their place. */
 export async function stageInSlices(
@@ -44,28 +42,15 @@ export async function stageInSlices(
   const copied = write.how === 'merge' ? runOn(db, revisionOf(scope)) : undefined
   const log = write.how === 'merge' ? [] : write.log.records
   try {
-    const index = unindexed(parts.index)
     for (let at = 0; at < log.length; at += recordsAtOnce) {
       const records = log.slice(at, at + recordsAtOnce)
       await stage.write(() => runOn(db, writeRecords(stage.scope.personaId, records)))
       signal?.throwIfAborted()
     }
-    const memories = createStageMemories(db, stage.scope)
-    const coming = batches(staged(db, parts.index, write))
-    await inSteps(
-      stage,
-      () => {
-        const { value, done } = coming.next()
-        return done ? undefined : memories.prepare(value)
-      },
-      (ready) => {
-        // A row that is there already is renewed, one by one.
-        if (!memories.write(ready)) runOn(db, bringMemories(index, stage.scope, ready.batch))
-      },
-      signal,
-    )
-    const text = createStageIndex(db, stage.scope)
-    await inSteps(stage, text.prepare, text.write, signal)
+    for (const batch of batches(staged(db, parts.index, write))) {
+      await stage.write(() => runOn(db, bringMemories(parts.index, stage.scope, batch)))
+      signal?.throwIfAborted()
+    }
     // The staged memories then take their room on the disk once while a backup is written.
     emptyWriteAheadLog(db)
   } catch (reason) {
@@ -92,31 +77,6 @@ export async function stageInSlices(
       return outcome
     })
   return translating({ publish: async (conditions) => publish(conditions), discard })
-}
-
-/** Steps that are prepared next to the database before they are written. */
-const stepsAhead = 8
-
-/** Writes what `prepare` makes, as long as it makes something, and prepares the next steps while others may write. */
-async function inSteps<T>(
-  stage: Stage,
-  prepare: () => T | undefined,
-  write: (ready: T) => void,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const ready: T[] = []
-  const fill = () => {
-    while (ready.length < stepsAhead) {
-      const next = prepare()
-      if (next === undefined) return
-      ready.push(next)
-    }
-  }
-  const step = () => {
-    write(ready.shift()!)
-    return ready.length > 0
-  }
-  for (fill(); ready.length > 0; signal?.throwIfAborted()) await stage.writeSteps(step, fill)
 }
 
 /** Records of the log in one slice: some milliseconds' work. */
@@ -147,11 +107,6 @@ function* ownMemories(db: Database, index: MemoryIndex, scope: Scope): Generator
     for (const each of batch) yield archivedMemory(index, scope, each)
     next = batch.at(-1)!.memory_id + 1
   }
-}
-
-/** For a scope that no search sees before all its memories are indexed, see `createStageIndex`. */
-function unindexed(index: MemoryIndex): MemoryIndex {
-  return { ...index, neighbours: () => onSqlite(() => []), surroundings: () => onSqlite(() => []) }
 }
 
 /** One transaction; one that is taken back has the outcome that it says. */

@@ -52,8 +52,7 @@ async function clear(db: Database): Promise<void> {
   const persona = db.prepare<[string], string>('SELECT id FROM persona WHERE user_id = ? LIMIT 1').pluck()
   for (let id = persona.get(hiddenOwner); id !== undefined; id = goesOn(db) ? persona.get(hiddenOwner) : undefined)
     await removePersonaRows(db, id)
-  if (goesOn(db)) await removeConversationRows(db)
-  if (goesOn(db)) await removeResponseRows(db)
+  for (const rows of hiddenRows) if (goesOn(db)) await removeRows(db, rows)
   if (goesOn(db)) await releasePages(db)
 }
 
@@ -86,57 +85,32 @@ export async function removePersonaRows(db: Database, id: string): Promise<void>
   if (goesOn(db)) db.prepare('DELETE FROM persona WHERE id = ?').run(id)
 }
 
-async function removeConversationRows(db: Database): Promise<void> {
-  const conversation = db
-    .prepare<[string, string], string>('SELECT id FROM conversation WHERE user_id > ? AND user_id < ? LIMIT 1')
-    .pluck()
-  const next = db.prepare<[string], { number: number; size: number }>(
-    `SELECT number, length(message) AS size FROM conversation_message WHERE conversation_id = ?
-      ORDER BY number LIMIT ${slice.memories}`,
-  )
-  const removeMessages = db.prepare('DELETE FROM conversation_message WHERE conversation_id = ? AND number <= ?')
-  const removeFile = db.prepare(
-    `DELETE FROM conversation_file WHERE rowid IN
-       (SELECT rowid FROM conversation_file WHERE conversation_id = ? LIMIT 1)`,
-  )
-  const removeRow = db.prepare('DELETE FROM conversation WHERE id = ?')
-  await inSlices(db, () => {
-    const id = conversation.get(`${hiddenOwner}/`, `${hiddenOwner}/~`)
-    if (id === undefined) return false
-    const last = firstSlice(next.all(id)).at(-1)
-    if (last) removeMessages.run(id, last.number)
-    else if (removeFile.run(id).changes === 0) removeRow.run(id)
-    return true
-  })
-}
+/** Conversations each have an owner of their own, since their names differ for one owner. */
+const isHiddenConversation = `user_id > '${hiddenOwner}/' AND user_id < '${hiddenOwner}/~'`
+const ofHiddenConversation = `conversation_id IN (SELECT id FROM conversation WHERE ${isHiddenConversation})`
+const ofHiddenThread = `thread_id IN (SELECT thread_id FROM response_thread WHERE user_id = '${hiddenOwner}')`
+
+/** The hidden rows of conversations and responses by their keys, each table before the one that its rows name. */
+const hiddenRows = [
+  { table: 'conversation_message', key: 'conversation_id, number', where: ofHiddenConversation },
+  { table: 'conversation_file', key: 'rowid', where: ofHiddenConversation },
+  { table: 'conversation', key: 'rowid', where: isHiddenConversation },
+  { table: 'response_item', key: 'rowid', where: `number IN (SELECT number FROM response WHERE ${ofHiddenThread})` },
+  { table: 'response', key: 'rowid', where: ofHiddenThread },
+  { table: 'response_thread', key: 'rowid', where: `user_id = '${hiddenOwner}'` },
+] as const
 
 /** How long a slice of small steps takes: milliseconds. */
 const sliceMs = 5
 
-async function removeResponseRows(db: Database): Promise<void> {
-  const thread = db.prepare<[string], number>('SELECT thread_id FROM response_thread WHERE user_id = ? LIMIT 1').pluck()
-  const response = db.prepare<[number], number>('SELECT number FROM response WHERE thread_id = ? LIMIT 1').pluck()
-  const next = db.prepare<[number], { position: number; size: number }>(
-    `SELECT position, length(item) AS size FROM response_item WHERE number = ?
-      ORDER BY position LIMIT ${slice.memories}`,
+/** Removes rows few at a time: one may have megabytes, and most are small. */
+async function removeRows(db: Database, { table, key, where }: (typeof hiddenRows)[number]): Promise<void> {
+  const remove = db.prepare(
+    `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${where} LIMIT 4)`,
   )
-  const removeItems = db.prepare('DELETE FROM response_item WHERE number = ? AND position <= ?')
-  const removeResponse = db.prepare('DELETE FROM response WHERE number = ?')
-  const removeThread = db.prepare('DELETE FROM response_thread WHERE thread_id = ?')
-  const step = () => {
-    const threadId = thread.get(hiddenOwner)
-    if (threadId === undefined) return false
-    const number = response.get(threadId)
-    const last = number === undefined ? undefined : firstSlice(next.all(number)).at(-1)
-    if (number === undefined) removeThread.run(threadId)
-    else if (last) removeItems.run(number, last.position)
-    else removeResponse.run(number)
-    return true
-  }
-  // Most responses are small: one in a slice, of two thousand, would take half a minute.
   await inSlices(db, () => {
     const end = performance.now() + sliceMs
-    while (step()) if (performance.now() > end) return true
+    while (remove.run().changes > 0) if (performance.now() > end) return true
     return false
   })
 }

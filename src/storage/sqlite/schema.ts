@@ -5,7 +5,6 @@ import type { Database } from './connection.ts'
 import { conversionsFor } from './earlier.ts'
 import { loreTriggers } from './lore-triggers.ts'
 import { revisionTriggers } from './revision-triggers.ts'
-import { sketchTriggers } from './sketch-triggers.ts'
 import { usageTriggers } from './usage-triggers.ts'
 
 /**
@@ -59,7 +58,7 @@ const bounds = Object.entries({ audit: 100_000, login_failure: 50_000, login_ref
   .join('')
 
 /** All triggers; each works in the statement of the program that writes, of any program. */
-const triggers = [bounds, usageTriggers, revisionTriggers, loreTriggers, sketchTriggers, textTriggers].join('')
+const triggers = [bounds, usageTriggers, revisionTriggers, loreTriggers, textTriggers].join('')
 
 /**
  * Brings a database of any earlier build, or an empty one, to the present schema. Expects a transaction. Triggers and views are
@@ -84,7 +83,7 @@ export function bringUp(db: Database, applied: ReadonlySet<string>, now: number)
   }
   for (const { after } of conversions) after?.(db, now)
   db.exec(triggers)
-  db.prepare('INSERT INTO migration (name, applied_at) VALUES (?, ?)').run(schemaName, now)
+  db.prepare('INSERT OR IGNORE INTO migration (name, applied_at) VALUES (?, ?)').run(schemaName, now)
 }
 
 function addTable(db: Database, { name, create, columns, fill }: TableStatements): void {
@@ -139,21 +138,4 @@ export function normalForm(sql: string): string {
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ ?([(),=]) ?/g, '$1')
     .trim()
-}
-
-/** The definitions of a table's columns and constraints in any order, and what follows them. */
-export function partsOf(create: string): ReadonlySet<string> {
-  const text = normalForm(create)
-  const parts: string[] = []
-  let depth = 0
-  let from = text.indexOf('(') + 1
-  for (let at = from - 1; at < text.length; at++) {
-    if (text[at] === '(') depth++
-    else if (text[at] === ')') depth--
-    if ((text[at] === ',' && depth === 1) || (text[at] === ')' && depth === 0)) {
-      parts.push(text.slice(from, at))
-      from = at + 1
-    }
-  }
-  return new Set([...parts, text.slice(from)])
 }

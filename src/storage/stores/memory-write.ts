@@ -13,7 +13,7 @@ import {
   type WipeFilter,
 } from '../../personas/personas.ts'
 import type { IndexedText, MemoryIndex, NumberedVector, Surrounded, TermsChange } from '../port/memory-index.ts'
-import { among, greatest, row, rows, run, sql, together, type Work } from '../port/port.ts'
+import { among, greatest, nothing, row, rows, run, sql, together, type Work } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { firstSlice, type Leaving, slice } from '../shared/memory-retention.ts'
 import { digestOf, entryOf, worthOf } from '../shared/memory-rows.ts'
@@ -96,8 +96,6 @@ export function* addMemories(
   yield* check()
   return { ...result, ...evicted }
 }
-
-function* nothing(): Work<void> {}
 
 /** The memories around those that change, before they do. */
 function* neighbours(index: MemoryIndex, scopeId: number, numbers: readonly number[]): Work<readonly number[]> {
@@ -214,12 +212,10 @@ function* evict(
   old: readonly Leaving[],
   spared: readonly number[],
 ): Work<Pick<Added, 'evicted' | 'more'>> {
-  const next = yield* nextLeaving(index, { scope_id, memories }, policy, old, spared)
-  const count = yield* index.evictable(scope_id, next.numbers)
-  yield* removeNumbers(index, scope_id, next.numbers.slice(0, count))
-  const evicted = next.evicted.slice(0, count)
-  yield* recordEvictions(scope_id, evicted)
-  return { evicted, more: next.more || count < next.numbers.length }
+  const next = yield* nextLeaving({ scope_id, memories }, policy, old, spared)
+  yield* removeNumbers(index, scope_id, next.numbers)
+  yield* recordEvictions(scope_id, next.evicted)
+  return { evicted: next.evicted, more: next.more }
 }
 
 /** The neighbours' context is written again, without the removed text. */

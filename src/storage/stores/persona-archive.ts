@@ -9,7 +9,7 @@ import type {
   StagedPersona,
 } from '../../personas/personas.ts'
 import { yieldToEventLoop } from '../../process/process.ts'
-import { rows, type StoreDatabase, sql } from '../port/port.ts'
+import { row, rows, type StoreDatabase, sql, type Work, word } from '../port/port.ts'
 import type { StoredLimits } from '../shared/limits.ts'
 import { digestOf } from '../shared/memory-rows.ts'
 import { batches } from '../shared/persona-slices.ts'
@@ -24,8 +24,6 @@ export interface ArchiveParts extends Pick<PersonaArchive, 'snapshot' | 'sweep'>
   readonly limits: StoredLimits | undefined
   /** Asked again for each write. */
   parts(): MaybePromise<PersonaWriteParts>
-  /** The first greeting of a persona's character card, as its JSON is. */
-  greeting(scope: Scope): Promise<unknown>
   /** Writes the memories of a large persona next to the others, and puts them in their place at its publication. */
   stage(write: PersonaWrite, signal: AbortSignal | undefined): Promise<StagedPersona>
   /** Removes the rows that a replacement hid. */
@@ -39,7 +37,7 @@ export function createPersonaArchive(db: StoreDatabase, parts: ArchiveParts): Pe
   return {
     snapshot: parts.snapshot,
     extent: async (scope) => db.read(extentOf(scope)),
-    greeting: parts.greeting,
+    greeting: async (scope) => db.read(greetingOf(scope)),
     async stage(write, signal) {
       const isMany = isLarge(write, await db.read(extentOf(scopeOf(write))))
       const { user_id: owner } = write.persona
@@ -54,6 +52,17 @@ export function createPersonaArchive(db: StoreDatabase, parts: ArchiveParts): Pe
     },
     sweep: parts.sweep,
   }
+}
+
+/** The greeting of a persona's character card as JSON; PostgreSQL cannot read every JSON that it stores, and keeps it apart. */
+const greeting = word(`fields -> '$.card.data.first_mes'`, 'greeting')
+
+function* greetingOf({ personaId, userId }: Scope): Work<unknown> {
+  const found = yield* row<{ greeting: string | null }>(
+    sql`SELECT ${greeting} AS greeting FROM persona_carried JOIN persona ON persona.id = persona_carried.persona_id
+        WHERE persona.id = ${personaId} AND user_id = ${userId}`,
+  )
+  return found?.greeting == null ? undefined : JSON.parse(found.greeting)
 }
 
 /** How many memories would be new: the same thing said twice is one. */

@@ -8,7 +8,6 @@ import { openDatabase as openPostgres } from '../postgres/connection.ts'
 import { createPostgresDriver } from '../postgres/driver.ts'
 import { operatorFailure } from '../postgres/errors.ts'
 import { snapshotIn as postgresSnapshot } from '../postgres/persona-snapshot.ts'
-import type { Transaction } from '../postgres/sql.ts'
 import type { PostgresSettings } from '../postgres/storage.ts'
 import { vectorColumn } from '../postgres/vectors-column.ts'
 import { movedTables } from '../schema/tables.ts'
@@ -17,7 +16,18 @@ import { openReader } from '../sqlite/reader.ts'
 import { openSqliteStorage, type SqliteSettings } from '../sqlite/storage.ts'
 import { problemsIn } from '../stores/ledger-check.ts'
 import { createLedgerNames } from '../stores/ledger-names.ts'
-import type { TransferControl } from './progress.ts'
+import { type PostgresSide, rowsFrom } from './postgres-rows.ts'
+
+/** How far a check is. */
+export interface CheckStep {
+  readonly doing: string
+  readonly share: number
+}
+
+export interface CheckControl {
+  readonly onStep?: ((step: CheckStep) => void) | undefined
+  readonly signal?: AbortSignal | undefined
+}
 
 /** A database that was read to its end. */
 export interface DatabaseCheck {
@@ -39,7 +49,7 @@ const mostProblems = 5
  * Reads all of a data folder's database, and verifies its personas and the sums of the ledger. Throws `configuration` where it
  * is damaged, and `not_found` where there is none.
  */
-export async function checkFolder(settings: SqliteSettings, control: TransferControl): Promise<DatabaseCheck> {
+export async function checkFolder(settings: SqliteSettings, control: CheckControl): Promise<DatabaseCheck> {
   const database = join(settings.folder, 'aichat.db')
   if (!existsSync(database)) throw new AppError('not_found', `There is no database in ${settings.folder} yet`)
   control.onStep?.({ doing: 'reading the database', share: 0 })
@@ -64,7 +74,7 @@ export async function checkFolder(settings: SqliteSettings, control: TransferCon
 /** The same for a PostgreSQL database, every row of which is read at one moment. */
 export async function checkPostgres(
   { url }: Pick<PostgresSettings, 'url'>,
-  control: TransferControl,
+  control: CheckControl,
 ): Promise<DatabaseCheck> {
   const db = openPostgres(url)
   try {
@@ -75,11 +85,11 @@ export async function checkPostgres(
     const checked = await db.transaction(
       async (tx) => {
         await tx.script('SET LOCAL idle_in_transaction_session_timeout = 0')
-        await readAll(tx, control)
+        await readAll({ tx, vectors }, control)
         const scopes = await tx.rows<Scope>(liveScopes)
         return checkPersonas(scopes, (scope) => postgresSnapshot(tx, vectors, scope), control)
       },
-      { copies: true, level: 'repeatable read', readOnly: true, statementTimeout: 0 },
+      { level: 'repeatable read', readOnly: true, statementTimeout: 0 },
     )
     return { database: line, ...checked, problems: [...ledger.map(ofLedger), ...checked.problems] }
   } catch (reason) {
@@ -90,10 +100,10 @@ export async function checkPostgres(
 }
 
 /** Reads the rows of all tables, those next to them that the server keeps apart too. */
-async function readAll(tx: Transaction, { onStep = () => {}, signal }: TransferControl): Promise<void> {
-  for (const [at, { name, rows }] of movedTables.entries()) {
-    onStep({ doing: `reading ${rows}`, share: (at / movedTables.length) * readingShare })
-    for await (const _chunk of tx.copyOut(`COPY ${name} TO STDOUT (FORMAT binary)`)) signal?.throwIfAborted()
+async function readAll(side: PostgresSide, { onStep = () => {}, signal }: CheckControl): Promise<void> {
+  for (const [at, table] of movedTables.entries()) {
+    onStep({ doing: `reading ${table.rows}`, share: (at / movedTables.length) * readingShare })
+    for await (const _rows of rowsFrom(side, table)) signal?.throwIfAborted()
   }
 }
 
@@ -103,7 +113,7 @@ const readingShare = 0.5
 async function checkPersonas(
   scopes: readonly Scope[],
   open: (scope: Scope) => Promise<PersonaSnapshot | undefined>,
-  { onStep = () => {}, signal }: TransferControl,
+  { onStep = () => {}, signal }: CheckControl,
 ): Promise<Omit<DatabaseCheck, 'database'>> {
   const problems: string[] = []
   for (const [at, scope] of scopes.entries()) {

@@ -44,10 +44,10 @@ export function postgresCopies({ url, folder }: PostgresSettings): StorageCopies
         // Others go on writing: the transaction sees one moment.
         await db.transaction(
           async (tx) => {
-            await tx.script('SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL enable_sort = off')
+            await tx.script('SET LOCAL idle_in_transaction_session_timeout = 0')
             await fillFolder({ tx, vectors }, places, onProgress)
           },
-          { copies: true, level: 'repeatable read', readOnly: true, statementTimeout: 0 },
+          { level: 'repeatable read', readOnly: true, statementTimeout: 0 },
         )
       }),
     keepsFiles: true,
@@ -66,7 +66,7 @@ export function postgresCopies({ url, folder }: PostgresSettings): StorageCopies
           const known = readInstallationMark(folder)
           const installation = await db.transaction(
             (tx) => fillPostgres({ tx, vectors, name: db.name, installation: known }, source),
-            { copies: true, statementTimeout: 0 },
+            { statementTimeout: 0 },
           )
           if (known === undefined) replaceFile(installationMarkOf(folder), `${installation}\n`)
         } finally {

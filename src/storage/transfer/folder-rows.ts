@@ -19,7 +19,7 @@ export interface FolderSide {
   readonly backups: string
 }
 
-/** The rows of a table in its order, read one after another; undefined where the event loop may run before the next. */
+/** The rows of a table, read one after another; undefined where the event loop may run before the next. */
 export function rowsIn(side: FolderSide, table: MovedTable): Iterable<SqliteRow | undefined> {
   if (table.only !== 'postgres') return side.db.prepare<[], SqliteRow>(selectOf(table)).iterate()
   switch (table.name) {
@@ -37,12 +37,12 @@ export function rowsIn(side: FolderSide, table: MovedTable): Iterable<SqliteRow 
 }
 
 function selectOf(table: MovedTable): string {
-  const { name, sqlite = name, reads = {}, order, where = 'TRUE' } = table
+  const { name, sqlite = name, reads = {}, where = 'TRUE' } = table
   const wanted = movedColumns(table).flatMap(([column, { sqlite: own, expression, derived }]) =>
     derived ? [] : [`${expression ?? (own === 'rowid' ? own : `"${own ?? column}"`)} AS "${column}"`],
   )
   const more = Object.entries(reads).map(([column, expression]) => `${expression} AS "${column}"`)
-  return `SELECT ${[...wanted, ...more].join(', ')} FROM "${sqlite}" WHERE ${where} ORDER BY ${order}`
+  return `SELECT ${[...wanted, ...more].join(', ')} FROM "${sqlite}" WHERE ${where}`
 }
 
 interface TermsRow extends IndexedText {
@@ -60,7 +60,7 @@ type Sets = Map<string, { readonly own: number[]; readonly around: number[] }>
 
 /**
  * PostgreSQL's full-text index, made of the terms that SQLite keeps: one block of memories after another, so that no more than
- * those of one are in memory. In the order of scope, block and term; undefined where the event loop may run.
+ * those of one are in memory; undefined where the event loop may run.
  */
 function* postingRows(db: Database): Generator<SqliteRow | undefined> {
   const rows = db.prepare<[], TermsRow>(
@@ -96,10 +96,9 @@ function setsOf(sets: Sets, asked: string) {
 }
 
 function* rowsOf({ scope, block }: { scope: number; block: number }, sets: Sets): Generator<SqliteRow | undefined> {
-  const terms = [...sets].map(([term, set]) => ({ bytes: Buffer.from(term), term, ...set }))
-  terms.sort((one, other) => Buffer.compare(one.bytes, other.bytes))
-  for (const [at, { term, own, around }] of terms.entries()) {
-    if (at % termsAtOnce === 0) yield undefined
+  let read = 0
+  for (const [term, { own, around }] of sets) {
+    if (read++ % termsAtOnce === 0) yield undefined
     yield { scope_id: scope, block, term, own: written(own), around: written(around) }
   }
 }

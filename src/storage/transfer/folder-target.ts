@@ -4,7 +4,6 @@ import { type SqliteRow, sqliteColumns, type Value } from '../schema/table.ts'
 import type { MovedTable } from '../schema/tables.ts'
 import type { Database } from '../sqlite/connection.ts'
 import { indexMessage } from '../sqlite/conversations-text.ts'
-import { markSketches } from '../sqlite/sketch-triggers.ts'
 import { writeBackupPart } from './backup-parts.ts'
 import type { FolderSide } from './folder-rows.ts'
 import { writeActivePlugin, writePlugin } from './plugin-files.ts'
@@ -36,7 +35,6 @@ export function createFolderTarget({ db, plugins, backups }: FolderSide): Folder
     async finish(lastPrice) {
       await indexMemories(db)
       await indexMessages(db)
-      db.exec(markSketches)
       for (const { sql } of triggers) db.exec(sql)
       db.exec(`DELETE FROM sqlite_sequence WHERE name = 'price'`)
       db.prepare(`INSERT INTO sqlite_sequence (name, seq) VALUES ('price', ?)`).run(lastPrice)

@@ -9,7 +9,7 @@ import type { SqliteRow, Value } from '../schema/table.ts'
 const endings = { document: '.json', backup: '.json.backup', hidden: '.hidden' } as const
 const activeMark = 'active-'
 
-/** The plugin files of a folder as rows, in the order of their ids. */
+/** The plugin files of a folder as rows. */
 export function pluginRows(folder: string): readonly SqliteRow[] {
   const rows = new Map<string, Record<string, Value>>()
   for (const name of listFolder(folder)) {
@@ -23,18 +23,15 @@ export function pluginRows(folder: string): readonly SqliteRow[] {
       break
     }
   }
-  return inOrder([...rows.values()], 'id')
+  return [...rows.values()]
 }
 
 /** The active plugin of each kind as rows. */
 export function activePluginRows(folder: string): readonly SqliteRow[] {
-  const rows = listFolder(folder)
+  return listFolder(folder)
     .filter((name) => name.startsWith(activeMark))
     .map((name) => ({ kind: name.slice(activeMark.length), id: readFileSync(join(folder, name), 'utf8').trim() }))
-  return inOrder(
-    rows.filter(({ id }) => id !== ''),
-    'kind',
-  )
+    .filter(({ id }) => id !== '')
 }
 
 /** Writes rows as files. Throws `configuration` for a row with a name that is none of a file. */
@@ -58,10 +55,4 @@ function write(path: string, text: Value | undefined): void {
 export function fileName(name: Value | undefined): string {
   if (typeof name === 'string' && /^(?!\.)[\w.-]{1,200}$/.test(name)) return name
   throw new AppError('configuration', `The database holds ${JSON.stringify(name)}, which is no name of a file`)
-}
-
-/** The order of PostgreSQL's texts, by their bytes. */
-function inOrder<R extends SqliteRow>(rows: readonly R[], column: keyof R & string): readonly R[] {
-  const bytes = new Map(rows.map((row) => [row, Buffer.from(row[column] as string)]))
-  return [...rows].sort((one, other) => Buffer.compare(bytes.get(one)!, bytes.get(other)!))
 }

@@ -9,7 +9,7 @@ import { movedTables } from '../schema/tables.ts'
  */
 export async function takeEmpty(tx: Transaction, name: string): Promise<void> {
   const names = movedTables.map((table) => table.name)
-  await tx.script(`SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL enable_sort = off;
+  await tx.script(`SET LOCAL idle_in_transaction_session_timeout = 0;
     LOCK TABLE ${names.join(', ')} IN SHARE ROW EXCLUSIVE MODE`)
   const found = await filledTables(tx)
   if (found.length > 0) throw notEmpty(name, found)

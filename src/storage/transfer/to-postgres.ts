@@ -1,16 +1,11 @@
 import { AppError } from '../../errors.ts'
-import type { Transaction } from '../postgres/sql.ts'
-import type { VectorColumn } from '../postgres/vectors-table.ts'
 import { type MovedTable, movedTables } from '../schema/tables.ts'
-import { batchesOf } from './batches.ts'
 import { type FolderSide, rowsIn } from './folder-rows.ts'
-import { copyInto, digestIn, type PostgresSide } from './postgres-rows.ts'
+import { digestIn, insertRows, type PostgresSide } from './postgres-rows.ts'
 import { becomeInstallation, release, takeEmpty } from './postgres-target.ts'
 
 /** An empty database, and the transaction that fills it. */
-export interface EmptyPostgres {
-  readonly tx: Transaction
-  readonly vectors: VectorColumn
+export interface EmptyPostgres extends PostgresSide {
   readonly name: string
   /** The id of the installation that its instances know; another one unless given. */
   readonly installation?: string | undefined
@@ -18,20 +13,17 @@ export interface EmptyPostgres {
 
 /**
  * Fills an empty database with all of a data folder, in a transaction of the caller's, and compares the digest of each table.
- * Resolves with the id of the installation. Throws `cannot_create` for a database that is not empty, and `internal` where
- * the two differ; nothing may be committed then.
+ * Resolves with the id of the installation. Throws `cannot_create` for a database that is not empty, and `internal` where the
+ * two differ; nothing may be committed then.
  */
-export async function fillPostgres(
-  { tx, vectors, name, installation }: EmptyPostgres,
-  source: FolderSide,
-): Promise<string> {
-  const side: PostgresSide = { tx, vectors, hasHidden: false }
+export async function fillPostgres(target: EmptyPostgres, source: FolderSide): Promise<string> {
+  const { tx, name, installation } = target
   await takeEmpty(tx, name)
-  const wanted = new Map<MovedTable, string>()
-  for (const table of movedTables)
-    wanted.set(table, await copyInto(side, table, batchesOf(table, rowsIn(source, table))))
+  for (const table of movedTables) {
+    const written = await insertRows(target, table, rowsIn(source, table))
+    if ((await digestIn(target, table)) !== written) throw different(table)
+  }
   await release(tx, lastPriceOf(source))
-  for (const [table, digest] of wanted) if ((await digestIn(side, table)) !== digest) throw different(table)
   return becomeInstallation(tx, installation)
 }
 

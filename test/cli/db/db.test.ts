@@ -13,15 +13,12 @@ test.after(() => home.remove())
 const db = (words: string) => home.aichat(['db', ...words.split(' ')])
 
 test('a server is refused, and so is a folder without a database', async () => {
-  assert.is((await db('status --server http://127.0.0.1:1')).code, 64)
-  assert.is((await db('status')).code, 67)
+  assert.is((await db('check --server http://127.0.0.1:1')).code, 64)
   assert.is((await db('check')).code, 67)
 })
 
-test('a folder is described and checked, and what another program changed is told', async () => {
+test('a folder is checked, and what another program changed is told', async () => {
   await makeRichFolder(home.folder, 20)
-  const status = JSON.parse((await db('status --json')).stdout)
-  assert.equal([status.kind, status.schema.pending, status.installation], ['sqlite', 0, null])
   const whole = await db('check')
   assert.is(whole.code, 0, whole.stdout)
   assert.match(whole.stdout, /^whole .*\n +3 personas verified\n/)

@@ -71,31 +71,11 @@ test('a database that cannot be looked at is refused with its reason, and withou
       ['postgres://a:secret-word@127.0.0.1:1/x', 69, /cannot be reached/],
     ]
     for (const [address, code, text] of cases) {
-      const refused = await db('status', { DATABASE_URL: address })
+      const refused = await db('check', { DATABASE_URL: address })
       assert.is(refused.code, code, `${address}: ${refused.stderr}`)
       assert.match(refused.stderr, text)
       assert.not.match(refused.stderr, /secret-word|database-password/)
     }
-  }))
-
-test('status tells what the database is and holds, of either kind', () =>
-  withHome(async ({ db, folder }) => {
-    const sqlite = JSON.parse((await db('status --json')).stdout)
-    assert.equal([sqlite.kind, sqlite.schema.pending, sqlite.installation], ['sqlite', 0, null])
-    const url = await server().newDatabase()
-    const unused = JSON.parse((await db('status --json', { DATABASE_URL: url })).stdout)
-    assert.equal([unused.schema.newest, unused.contents], [null, []])
-    await copyToPostgres(folder, url)
-    const shared = JSON.parse((await db('status --json', { DATABASE_URL: url })).stdout)
-    assert.equal([shared.kind, shared.version, shared.schema.pending], ['postgresql', server().version, 0])
-    assert.match(shared.installation, /^[0-9a-f]{32}$/)
-    const counts = (status: typeof shared) =>
-      Object.fromEntries(status.contents.map(({ rows, count }: { rows: string; count: number }) => [rows, count]))
-    assert.is(counts(shared).memories, 51)
-    assert.is(counts(shared).accounts, counts(sqlite).accounts)
-    const text = (await db('status', { DATABASE_URL: url })).stdout
-    assert.match(text, /^database +postgresql:\/\/aichat@127/)
-    assert.match(text, /\nmemories +51 +\d/)
   }))
 
 test('check reads everything, and tells what was changed by another program', () =>

@@ -150,14 +150,5 @@ function transactionOn(pglite: PGlite): Transaction {
   return {
     ...statementsOn(pglite),
     script: async (text) => void (await pglite.exec(text)),
-    async copyIn(text, chunks) {
-      const parts: Uint8Array<ArrayBuffer>[] = []
-      for await (const chunk of chunks) parts.push(new Uint8Array(chunk))
-      await pglite.query(text.replace(/\bFROM STDIN\b/i, `FROM '/dev/blob'`), [], { blob: new Blob(parts) })
-    },
-    async *copyOut(text) {
-      const { blob } = await pglite.query(text.replace(/\bTO STDOUT\b/i, `TO '/dev/blob'`))
-      yield new Uint8Array(await blob!.arrayBuffer())
-    },
   }
 }

@@ -19,9 +19,7 @@ export function dumpOf(folder: string): Readonly<Record<string, readonly string[
       .filter((name) => !left.test(name))
       .map((name) => {
         const rowid = /WITHOUT ROWID/.test(schemaOf(name)) ? '' : 'rowid AS rowid_, '
-        // Marks are random.
-        const columns = name === 'memory_sketch_block' ? 'block' : `${rowid}*`
-        return [name, db.prepare(`SELECT ${columns} FROM "${name}"`).all().map(textOf).filter(stays).sort()] as const
+        return [name, db.prepare(`SELECT ${rowid}* FROM "${name}"`).all().map(textOf).filter(stays).sort()] as const
       })
     const files = ['plugins', 'backups'].map((name) => [name, filesIn(join(folder, name))] as const)
     return Object.fromEntries([...tables, ...files])

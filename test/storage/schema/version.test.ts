@@ -15,6 +15,7 @@ const digests: Readonly<Record<string, string>> = {
   'schema-3': '2e6a4cec5c7f0331',
   'schema-4': 'ad8d0089c2e73273',
   'schema-5': '28c4e4a8f13a72db',
+  'schema-6': '32a824f1eaff11e3',
 }
 
 test('is raised with every change of the tables, indexes and triggers', () => {
@@ -26,6 +27,17 @@ test('is raised with every change of the tables, indexes and triggers', () => {
     .digest('hex')
   db.close()
   assert.is(digest.slice(0, 16), digests[schemaName])
+})
+
+test('a database that was made with an earlier version is brought up', () => {
+  const db = new BetterSqlite3(':memory:')
+  bringUp(db, new Set(), 0)
+  db.exec(
+    "UPDATE migration SET name = 'schema-1'; INSERT INTO user VALUES ('a', 'ada', 'ada', NULL, NULL, '', 'admin', 0, 0, 1, 1, 'ada')",
+  )
+  bringUp(db, new Set(['schema-1']), 1)
+  assert.equal(db.prepare('SELECT username FROM user').pluck().all(), ['ada'])
+  db.close()
 })
 
 test.run()

@@ -23,9 +23,7 @@ test('vectors of several spaces come back from the type of the extension as they
     const before = dumpOf(one)
     const { database, ...files } = placesIn(one)
     const held = holdDatabase(database)
-    await db.transaction((tx) => fillPostgres({ tx, vectors: 'vector', name: db.name }, { db: held.db!, ...files }), {
-      copies: true,
-    })
+    await db.transaction((tx) => fillPostgres({ tx, vectors: 'vector', name: db.name }, { db: held.db!, ...files }))
     held.release()
     const stored = await db.row<{ kinds: string }>(
       `SELECT string_agg(DISTINCT vector_dims(vector)::text, ' ') AS kinds FROM memory_vector`,
@@ -33,7 +31,6 @@ test('vectors of several spaces come back from the type of the extension as they
     assert.is(stored?.kinds, '3072 8')
     await db.transaction((tx) => fillFolder({ tx, vectors: 'vector' }, placesIn(other), () => {}), {
       level: 'repeatable read',
-      copies: true,
     })
     assert.equal(dumpOf(other), before)
   } finally {

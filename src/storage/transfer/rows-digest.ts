@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto'
+import { type Column, movedColumns, type SqliteRow, type Value } from '../schema/table.ts'
+import type { MovedTable } from '../schema/tables.ts'
+
+/** A digest of a table's rows in any order. */
+export interface RowsDigest {
+  add(row: SqliteRow): void
+  /** The sum so far; equal rows have the same. */
+  sum(): bigint
+}
+
+/** Adds up the SHA-256 of each row, of the columns that both sides have alike; `read` gives the value of a column. */
+export function createRowsDigest(table: MovedTable, read: typeof valueInFolder): RowsDigest {
+  const columns = movedColumns(table).filter(([, { type, compared }]) => type !== 'tsvector' && compared !== false)
+  let sum = 0n
+  return {
+    add(row) {
+      const hash = createHash('sha256')
+      for (const [name, column] of columns) {
+        const value = read(row, name, column)
+        hash.update(value instanceof Uint8Array ? value : JSON.stringify(value)).update('\n')
+      }
+      sum += BigInt(`0x${hash.digest('hex')}`)
+    },
+    sum: () => sum,
+  }
+}
+
+/** The value of a column in a row of a data folder, which computes those that only PostgreSQL has. */
+export function valueInFolder(row: SqliteRow, name: string, { derived }: Column): Value {
+  const value = derived ? derived(row) : row[name]!
+  return typeof value === 'boolean' ? Number(value) : value
+}
+
+/** The same in a row of PostgreSQL. */
+export function valueInPostgres(row: SqliteRow, name: string): Value {
+  return row[name]!
+}
