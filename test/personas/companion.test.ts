@@ -69,6 +69,15 @@ const scenes: readonly Scene[] = [
     out: ['bike'],
   },
   {
+    name: 'later news on the topic of a question stand before what they made old, without a word in common',
+    said: [
+      ['Been seeing a guy called Marcus since Easter', 40],
+      ['Dumped by text. Back on my own then.', 3],
+    ],
+    asked: 'What is the guy called that I have been seeing?',
+    in: ['Dumped', 'Marcus'],
+  },
+  {
     name: 'a plan that is off stands in the place of the plan',
     said: [
       ['We are buying the flat in Ghent!', 20],
@@ -226,6 +235,28 @@ test('an answer that the user confirms counts as the words of the user', async (
   assert.equal(await kinds(), [undefined])
   await say(path, asked!, answer!, 'Yes, right.')
   assert.equal(await kinds(), ['statement'])
+})
+
+test('who "he" is stands in the profile by the message before, and a partner leaves it with the end', async () => {
+  const path = await companion()
+  for (const said of [
+    'My nephew Eskil turns nine on Saturday.',
+    'He is allergic to hazelnuts, by the way.',
+    'Who else is there?',
+    'My girlfriend Ana lives in Rome.',
+  ])
+    await say(path, said)
+  const lines = await say(path, 'Which biscuits can I bake?')
+  assert.ok(
+    lines.some((line) => line.startsWith('- [allergy] My nephew Eskil is allergic to hazelnuts')),
+    lines.join('\n'),
+  )
+  assert.ok(lines.some((line) => line === '- [who is who] My girlfriend Ana'))
+  await say(path, 'Ana and I split up, I am single again.')
+  const after = await say(path, 'Which biscuits can I bake?')
+  assert.not.ok(after.some((line) => line === '- [who is who] My girlfriend Ana'))
+  const { body } = await all.ada('GET', `${path}/profile?history=true`)
+  assert.ok(body.history.some(({ text }: { text: string }) => text === 'My girlfriend Ana'))
 })
 
 test('what holds for life survives a store full of meetings, and the evictions say why', async () => {

@@ -56,7 +56,7 @@ export function newsIn(entry: MemoryEntry): News | undefined {
   const reading = readSlots(entry.content)
   const number = bareNumber(reading.folded)
   if (reading.isOfOthers) return undefined
-  const hasAmount = amountsIn(entry.content).size > 0 && hasChange.test(reading.folded)
+  const hasAmount = amountsIn(entry.content, reading.language).size > 0 && tellsOfChange(reading)
   if (reading.isUnsure && reading.endings.length + reading.ends.size === 0) return undefined
   const slots = new Set([...reading.ends, ...(reading.ends.has('plan') ? (['purchase'] as const) : [])])
   for (const slot of reading.states) if (single.has(slot) || slot === 'number') slots.add(slot)
@@ -262,14 +262,14 @@ const amounts =
   /(\p{Sc})\s?(\d[\d.,]*)|(?<![\p{L}\d.,:/-])(\d(?:[\d.,]*\d)?)(?:\s?(\p{Sc}|%|\p{L}{2,}))?(?![\p{L}\d:])/gu
 
 /** A unit without its ending; none where a word behind the number says when. */
-function unitOf(word: string): string {
+function unitOf(word: string, language: string): string {
   const letters = plain(word.toLowerCase())
-  return changing.has(letters) || hasChange.test(letters) ? '' : (termsOf(letters)[0] ?? letters)
+  return changing.has(letters) || wordsIn(language).functions.has(letters) ? '' : (termsOf(letters)[0] ?? letters)
 }
 
-function amountsIn(text: string): ReadonlyMap<string, string> {
+function amountsIn(text: string, language: string): ReadonlyMap<string, string> {
   const found = [...text.matchAll(amounts)].map(
-    ([, sign, first, second, unit]) => [unitOf(sign ?? unit ?? ''), (first ?? second)!] as const,
+    ([, sign, first, second, unit]) => [unitOf(sign ?? unit ?? '', language), (first ?? second)!] as const,
   )
   return new Map(found)
 }
@@ -281,25 +281,43 @@ const longestAmount = 160
  * Whether both tell an amount in one unit of the same thing, which the newer one says has changed or holds since a time. Without a
  * unit they have to share two words, and each tells no other amount.
  */
-function isOtherAmount(older: MemoryEntry, newer: MemoryEntry, { language, folded }: SlotReading): boolean {
-  if (!hasChange.test(folded) || Math.max(older.content.length, newer.content.length) > longestAmount) return false
+function isOtherAmount(older: MemoryEntry, newer: MemoryEntry, news: SlotReading): boolean {
+  if (!tellsOfChange(news) || Math.max(older.content.length, newer.content.length) > longestAmount) return false
   const [[before, ...moreBefore], [after, ...moreAfter]] = [
-    [...amountsIn(older.content)],
-    [...amountsIn(newer.content)],
+    [...amountsIn(older.content, news.language)],
+    [...amountsIn(newer.content, news.language)],
   ]
   if (!before || !after || moreBefore.length + moreAfter.length > 0) return false
   const [unit, value] = after
   if (before[0] !== unit || before[1] === value) return false
-  const telling = tellingOf(older.content, language)
-  const both = [...tellingOf(newer.content, language)].filter(
+  const telling = tellingOf(older.content, news.language)
+  const both = [...tellingOf(newer.content, news.language)].filter(
     (term) => telling.has(term) && term !== unit && !changing.has(term) && !/^\d/.test(term),
   )
   return both.length >= (unit === '' ? 2 : 1)
 }
 
-/** Words that say of an amount that it is another one than before. */
-const hasChange =
-  /(?<!\p{L})(?:now|down|up|to|from|new|changed|raised|raises|lowered|reduced|increased|halved|doubled|instead|since|jetzt|ab|seit|auf|neu\w*|erhoht|gesenkt|gestiegen|statt|depuis|desormais|maintenant|passe|augmente\w*|baisse\w*|desde|ahora|sub\w+|baj\w+|ora|adesso|da|sal\w+|aument\w+|agora|passou|diminui\w*|nu|sinds|vanaf|verhoogd|verlaagd|od|teraz|wzros\w+|artik|simdi|oldu|теперь|с|повысил\p{L}*|снизил\p{L}*|тепер)(?!\p{L})/u
+/** Words by language that say of an amount that it is another one than before, as they are folded. */
+const changes: Readonly<Record<string, string>> = {
+  en: 'now|down|up to|to (?=\\p{Sc}?\\d)|new|changed|raised|raises|lowered|lowers|reduced|cut|increased|halved|doubled|instead|since|from (?:january|february|march|april|may|june|july|august|september|october|november|december|next|now|today)',
+  de: 'jetzt|ab|seit|auf|neue?[rns]?|erhoht|gesenkt|gestiegen|reduziert|statt',
+  fr: 'depuis|desormais|maintenant|passe a|augmente~|baisse~|nouve~',
+  es: 'desde|ahora|subi~|sube|baj[oae]~|nuev[oa]',
+  it: 'ora|adesso|salit~|aument~|scende|scesa?o?|nuov[oa]|dal?',
+  pt: 'agora|desde|passou|aument~|diminui~|subiu|baixou|nov[oa]',
+  nl: 'nu|sinds|vanaf|verhoogd|verlaagd|nieuwe?',
+  pl: 'od|teraz|wzros~|podni~|obniz~|now[yae]',
+  tr: 'artik|simdi|oldu|yeni',
+  ru: 'теперь|с|повысил~|снизил~|нов~',
+  uk: 'тепер|з|підвищ~|знизи~|нов~',
+}
+
+function tellsOfChange({ language, folded }: SlotReading): boolean {
+  const words = changes[language]
+  return (
+    words !== undefined && new RegExp(`(?<!\\p{L})(?:${words.replaceAll('~', '\\p{L}*')})(?!\\p{L})`, 'u').test(folded)
+  )
+}
 
 /** Terms that say of a value only that it is another one. */
 const changing = new Set(

@@ -30,15 +30,17 @@ const longestStatement = 400
  * Ranked memories with what the user said later on the topic of the best one before it: "Dumped by text" before "I am seeing
  * Marcus", with which it shares no word. It closes nothing, since a topic and a word of change are no proof; the model sees both
  * with their times. Only for a question that a statement of the user answers best.
+ * @param floor the least score of a memory that the model sees
  */
 export async function withLaterNews(
   store: Pick<MemoryStore, 'list'>,
   scope: Scope,
   question: string,
   ranked: readonly Ranked[],
+  floor: number,
 ): Promise<readonly Ranked[]> {
   const [best] = ranked
-  if (!best || !isOnlyQuestions(question) || !isOfOneTopic(best.candidate.entry)) return ranked
+  if (!best || best.score < floor || !isOnlyQuestions(question) || !isOfOneTopic(best.candidate.entry)) return ranked
   const { entry } = best.candidate
   const own = topicsIn(entry.content)
   const asked = topicsIn(question)
@@ -47,7 +49,7 @@ export async function withLaterNews(
   if (wanted.size === 0) return ranked
   const { entries } = await store.list(scope, { after: entry.timestamp + 1, limit: mostLookedAt, offset: 0 })
   const people = relativesIn(`${entry.content} ${question}`)
-  const known = new Set(ranked.slice(0, mostLater + 1).map(({ candidate }) => candidate.entry.id))
+  const known = new Set(ranked.filter(({ score }) => score >= floor).map(({ candidate }) => candidate.entry.id))
   const later = entries
     .filter(
       (each) => !known.has(each.id) && isOfOneTopic(each) && speakerOf(each.metadata) === speakerOf(entry.metadata),

@@ -55,9 +55,23 @@ const ends: readonly (readonly [earlier: string, later: string])[] = [
   ['Je sors avec Paul depuis deux ans, nous sommes en couple', 'Paul et moi avons rompu'],
   ['Jestem uczulona na orzechy', 'to jednak nie jest alergia'],
   ['我对花生过敏', '检查说不是过敏'],
+  ['I take 20 milligrams of citalopram', 'The doctor put my citalopram down to 10 milligrams'],
+  ['Płacę 2100 złotych czynszu', 'Od marca płacę 2450 złotych czynszu'],
+  ['My sister Ines is pregnant', 'Little Mattia was born last night, mother and baby are fine'],
+  ['Our dog Bruno sleeps in the hall', 'Bruno died on Sunday'],
+  ['I drive a red Corsa', 'Picked up the electric Zoe, the old banger went to the scrapyard'],
+  ['My sister Solveig wants to sell her Volvo', 'Solveig changed her mind, she keeps the Volvo'],
+  ['Dario and I are getting married in autumn', 'I gave him back the ring, it is over'],
+  ['Vivo en Zaragoza', 'Ya estoy instalada sola en Cádiz'],
 ]
 
 const leaves: readonly (readonly [earlier: string, later: string])[] = [
+  ['Meeting 3 with the sales team about the budget', 'Meeting 4 with the sales team about the budget'],
+  ['I ordered new ink for the pen', 'I gave him back the ring, it is over'],
+  ["My dog is called Waffles, she's a beagle", 'Next door’s dog got run over on Monday'],
+  ['Me and Tom are engaged!', 'Tom’s parents are splitting up after 40 years'],
+  ['Estoy embarazada de cuatro meses', 'Mi cuñada ya dio a luz, ¡gemelos!'],
+  ['We are flying to Crete in June', 'We cancelled the landline'],
   ['I live in Ghent', 'My sister moved to Rome'],
   ['I live in Ghent', 'We might move to Rome'],
   ['I live in Ghent', 'If I moved to Rome, I would miss you'],
