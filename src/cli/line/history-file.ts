@@ -19,12 +19,13 @@ const longestLine = 32 * 1024
 /**
  * Opens the file of this path, one line each as JSON, mode 0600. Each is appended in one write, so none is lost where two
  * terminals write; a file of more than twice the size that is kept is cut to its end here. Throws the error of the system,
- * and for what is no regular file.
+ * and for what is no regular file, or belongs to another user.
  */
 export function openHistoryFile(path: string): HistoryFile {
   makeFolder(dirname(path))
   const isThere = lstatSync(path, { throwIfNoEntry: false })
   if (isThere?.isFile() === false) throw new Error('it is no regular file')
+  if (isThere && process.getuid && isThere.uid !== process.getuid()) throw new Error('it belongs to another user')
   const text = isThere ? readFileSync(path, 'utf8') : ''
   const stored = text.slice(-longest).split('\n')
   // The first line of an end is a part of one.

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import * as assert from 'uvu/assert'
 import { type ChatRequest, textOf } from '../../../src/chat/protocol/messages.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
@@ -69,7 +70,8 @@ async function talk({ environment }: { environment: Record<string, string> }) {
   await terminal.shows(/\d+ messages[\s\S]*> $/)
   terminal.type('\x04')
   assert.is((await terminal.ended()).code, 0)
-  return terminal.shown().slice(terminal.shown().lastIndexOf('9 messages'))
+  const shown = stripVTControlCharacters(terminal.shown())
+  return shown.slice(shown.lastIndexOf('9 messages'))
 }
 
 for (const [rule, answered, words] of [
