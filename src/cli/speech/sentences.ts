@@ -100,7 +100,7 @@ function endOfSentences(text: string): number {
   if (closed.length > 2 * partLimit) return closed.length
   // After a space, the word that may follow tells whether the dot before it ends a sentence.
   const next = /\s$/.test(closed) ? 'Next' : ''
-  const line = `${closed.replace(/(?<!\n)\n(?!\n|\s*(?:[-*#>|]|\d+[.)]))/g, ' ')}${next}`
+  const line = `${closed.replace(/(?<!\n)\n(?!\n|[ \t]{0,20}(?:[-*#>|]|\d{1,4}[.)]))/g, ' ')}${next}`
   const last = splitSentences(line).at(-1) ?? ''
   return Math.min(closed.length, line.lastIndexOf(last))
 }

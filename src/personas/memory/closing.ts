@@ -364,7 +364,8 @@ function calledOff(
 ): readonly Known[] {
   const named = chosen.filter(shares)
   if (named.length > 0) return named.slice(0, 2)
-  const [, object] = /(?:cancel\p{L}*|called off) (?:the|our|my|that|this) (\p{L}+)/u.exec(folded) ?? []
+  const [, object] =
+    /(?<!\p{L})(?:cancel\p{L}{0,6}|called off) (?:the|our|my|that|this) (\p{L}{1,40})/u.exec(folded) ?? []
   if (object !== undefined && !standIns.has(object)) return []
   const isStandIn = telling.size === 0 || folded.split(/[^\p{L}\p{M}]+/u).some((word) => standIns.has(word))
   const latest = chosen.find(({ reading }) => !reading.isUnmeant)
