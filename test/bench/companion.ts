@@ -21,6 +21,7 @@ const rows: Readonly<Record<string, () => Promise<Row>>> = {
   standing: standingRow,
   'changes-unshared': () => changesRow('changes-unshared', 'no shared words', '≥ 9'),
   'changes-shared': () => changesRow('changes-shared', 'some shared words', '≥ 11'),
+  'changes-unseen': () => changesRow('changes-unseen', 'everyday words, never fitted', 'none set'),
   unrelated: unrelatedRow,
   times: timesRow,
   kin: kinRow,

@@ -318,6 +318,7 @@ const wishSearches = Object.entries(wishes).map(
 )
 
 const manner: Rule = (sentence) => {
+  if (passingSearch(sentence)) return undefined
   const wish = wishSearches.find(([, pattern]) => pattern.test(sentence))
   if (wish) return { slot: 'manner', about: wish[0] }
   if (!asksForAnswers(sentence) || oneText.test(sentence)) return undefined
@@ -430,7 +431,7 @@ const childLimit: Rule = (sentence, people) => {
 
 const children: ReadonlySet<string> = new Set(['son', 'daughter', 'child'])
 
-type StandingSlot = 'health' | 'diet' | 'faith' | 'note'
+type StandingSlot = 'health' | 'diet' | 'faith' | 'manner' | 'address' | 'note'
 
 /** Characters of the longest sentence in which a word alone tells of a lasting trait. */
 const longestStanding = 160
@@ -462,9 +463,9 @@ function standingIn(sentence: string, people: readonly Person[]): StandingSlot |
     otherIn(sentence, people) !== undefined ||
     (!withPronouns.has(language) && !other)
   if (!isOwn) return undefined
-  for (const slot of ['health', 'diet', 'faith', 'note'] as const) {
+  for (const slot of ['health', 'diet', 'faith', 'manner', 'address', 'note'] as const) {
     const match = searchIn(standing[slot], language)?.(sentence)
-    if (!match || (other && other.index < match.index)) continue
+    if (!match || (other && (slot === 'faith' || other.index < match.index))) continue
     if (slot !== 'note' || !searchIn(standingOwn.past, language)?.(sentence)) return slot
   }
   return undefined

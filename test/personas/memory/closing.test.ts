@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { newsIn } from '../../../src/personas/memory/closing.ts'
+import { readScenes, type Scene } from '../../bench/memory-parts/scenes.ts'
 import { suite } from '../../helpers/suite.ts'
 
 /** Which statements end earlier ones, and which do not: pairs of an earlier and a later one. */
@@ -137,6 +138,16 @@ test('questions, answers and long texts are no news', () => {
   assert.is(newsIn(entry('Did we move to Bruges?', 1, { source: 'chat' })), undefined)
   assert.is(newsIn(entry('You moved to Bruges', 1, { role: 'assistant' })), undefined)
   assert.is(newsIn(entry(`We moved to Bruges. ${'And so on. '.repeat(100)}`, 1)), undefined)
+})
+
+test('none of eighty statements that look like a change ends the one before', () => {
+  const { scenes } = readScenes<{ scenes: readonly Scene[] }>('keeps')
+  const wrong = scenes.filter(({ said }) => isEnded(said[0]![1], said[1]![1]))
+  assert.is(scenes.length, 80)
+  assert.equal(
+    wrong.map(({ said }) => said.map(([, text]) => text)),
+    [],
+  )
 })
 
 test.run()

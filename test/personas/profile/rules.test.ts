@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { linesIn } from '../../../src/personas/profile/rules.ts'
 import { ownSentences } from '../../../src/personas/profile/sentences.ts'
+import { readScenes, type Scene } from '../../bench/memory-parts/scenes.ts'
 import { suite } from '../../helpers/suite.ts'
 import { sentences } from './sentences.ts'
 
@@ -19,6 +20,16 @@ for (const [language, rows] of Object.entries(sentences))
 test('there are 120 sentences or more, in 15 languages', () => {
   assert.is(Object.keys(sentences).length, 15)
   assert.ok(Object.values(sentences).flat().length >= 120)
+})
+
+test('lasting traits are found in eighty wordings, and not in sixty statements with similar words', () => {
+  const { scenes, passing } = readScenes<{ scenes: readonly Scene[]; passing: readonly string[] }>('standing-more')
+  const isFound = ({ said, in: words }: Scene) =>
+    said.some(([, text]) => linesIn(text, []).some((line) => words.some((word) => line.text.includes(word))))
+  const missed = scenes.filter((scene) => !isFound(scene)).map(({ said }) => said[0]![1])
+  assert.ok(scenes.length === 80 && missed.length <= 10, missed.join('\n'))
+  const wrong = passing.filter((text) => linesIn(text, []).length > 0)
+  assert.ok(passing.length === 60 && wrong.length <= 2, wrong.join('\n'))
 })
 
 test('only words of the author count: no file, code, quotation or long document', () => {
