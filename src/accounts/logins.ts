@@ -79,9 +79,9 @@ export interface LoginRules {
   readonly singleUserMode: boolean
   readonly allowRegistration: boolean
   /** Seconds. */
-  readonly lifetime: number
+  readonly tokenLifetime: number
   /** Failed logins from one address, after which it is refused. */
-  readonly loginAttempts: number
+  readonly limits: { readonly loginAttempts: number }
 }
 
 export interface LoginParts {
@@ -109,7 +109,7 @@ export function createLogins(parts: LoginParts): Logins {
   const { store, passwords, tokens, rules, clock } = parts
   const limitOf = (kind: string, what: string, most: () => number) =>
     createLoginLimit({ store: parts.failures, kind, what, most })
-  const limit = limitOf('login', 'Too many failed login attempts', () => rules.loginAttempts)
+  const limit = limitOf('login', 'Too many failed login attempts', () => rules.limits.loginAttempts)
   const changes = limitOf('password', 'Too many wrong passwords', () => wrongPasswords)
   const newcomers = createRateLimit(registrations, parts.now)
   const listeners = new Set<() => void>()
@@ -264,12 +264,12 @@ export function createLogins(parts: LoginParts): Logins {
   /** Opens a session and writes its token. Throws when the account has changed since it was read. */
   async function begin({ user, tokenVersion, passwordHash }: Account): Promise<LoginAnswer> {
     const issued = Math.floor(clock() / 1000)
-    const expires = issued + rules.lifetime
+    const expires = issued + rules.tokenLifetime
     const session = { id: parts.newId(), userId: user.id, createdAt: clock(), expiresAt: expires * 1000 }
     const { id: sub, role } = user
     const token = await tokens.sign({ sub, sid: session.id, ver: tokenVersion, role, iat: issued, exp: expires })
     if (!(await store.openSession(session, passwordHash))) throw wrongCredentials()
-    return { token, token_type: 'Bearer', expires_in: rules.lifetime, expires_at: session.expiresAt, user }
+    return { token, token_type: 'Bearer', expires_in: rules.tokenLifetime, expires_at: session.expiresAt, user }
   }
 
   /** The account with its password hashed at today's cost. */

@@ -30,8 +30,9 @@ export interface Accounts {
   pruneAudit: AccountStore['pruneAudit']
 }
 
+/** Read at each use: a reload of the settings changes them. */
 export interface AccountRules extends LoginRules {
-  readonly administrator: { readonly username: string; readonly email: string }
+  readonly defaultAdmin: { readonly username: string; readonly email: string }
   readonly production: boolean
 }
 
@@ -68,7 +69,7 @@ export interface AccountParts {
 export function createAccounts(parts: AccountParts): Accounts {
   const { store, passwords, tokens, rules, clock, newId } = parts
   const isDefaultAdministrator = async (id: string) =>
-    (await store.administrator(rules.administrator.username))?.user.id === id
+    (await store.administrator(rules.defaultAdmin.username))?.user.id === id
   const loginParts: LoginParts = { ...parts, isDefaultAdministrator }
   const logins = createLogins(loginParts)
 
@@ -80,7 +81,7 @@ export function createAccounts(parts: AccountParts): Accounts {
     isDefaultAdministrator,
     async local(username) {
       if (username === undefined)
-        return store.administrator(rules.singleUserMode ? rules.administrator.username : undefined)
+        return store.administrator(rules.singleUserMode ? rules.defaultAdmin.username : undefined)
       const account = await store.byName(username)
       if (!account) throw new AppError('not_found', `User "${username}" not found`)
       return account
@@ -96,7 +97,7 @@ export function createAccounts(parts: AccountParts): Accounts {
       const account = await store.insert(
         {
           id: newId(),
-          ...rules.administrator,
+          ...rules.defaultAdmin,
           passwordHash: await passwords.hash(password),
           role: 'admin',
           mustChangePassword: true,
@@ -117,7 +118,7 @@ export function createAccounts(parts: AccountParts): Accounts {
 
   /** Problems of the configured administrator; throws `configuration` in production, and where it could not log in. */
   function refuseAdministrator(password: string): readonly string[] {
-    const { username, email } = rules.administrator
+    const { username, email } = rules.defaultAdmin
     const problems = passwordProblems(password).map((line) => line.replace(/^password:/, 'DEFAULT_ADMIN_PASSWORD'))
     const fatal = [
       ...usernameProblems(username).map((line) => line.replace(/^username:/, 'DEFAULT_ADMIN_USERNAME')),

@@ -22,22 +22,14 @@ export interface Account {
   readonly tokenVersion: number
 }
 
-export interface NewAccount {
-  readonly id: string
-  readonly username: string
-  readonly email: string | null
-  readonly passwordHash: string
-  /** Ignored for the first account, which is an administrator's. */
-  readonly role: Role
-  readonly mustChangePassword: boolean
+/** The role of the first account is ignored: it is an administrator's. */
+export interface NewAccount
+  extends Pick<User, 'id' | 'username' | 'email' | 'role'>,
+    Pick<Account, 'passwordHash' | 'mustChangePassword'> {
   readonly createdAt: number
 }
 
-export interface AccountChange {
-  readonly username?: string
-  readonly email?: string | null
-  readonly role?: Role
-}
+export type AccountChange = Partial<Pick<User, 'username' | 'email' | 'role'>>
 
 export interface UserQuery {
   readonly limit: number

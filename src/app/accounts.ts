@@ -42,24 +42,7 @@ export function openAccounts(
     failures: loginFailures,
     passwords: createPasswords(),
     tokens,
-    rules: {
-      get singleUserMode() {
-        return settings.singleUserMode
-      },
-      get allowRegistration() {
-        return settings.allowRegistration
-      },
-      get lifetime() {
-        return settings.tokenLifetime
-      },
-      get loginAttempts() {
-        return settings.limits.loginAttempts
-      },
-      get administrator() {
-        return settings.defaultAdmin
-      },
-      production: settings.production,
-    },
+    rules: settings,
     secretWarnings: () => secretProblems(readSecret('JWT_SECRET', settings.environment)?.value),
     initialPassword: () => readSecret('DEFAULT_ADMIN_PASSWORD', settings.environment)?.value,
     now: () => performance.now(),
@@ -88,14 +71,7 @@ export function openAccounts(
 export function openApiKeys(settings: Settings, store: KeyStore): ApiKeys {
   return createApiKeys({
     store,
-    bounds: {
-      get inAll() {
-        return settings.limits.apiKeys
-      },
-      get perUser() {
-        return settings.limits.apiKeysPerUser
-      },
-    },
+    bounds: () => ({ inAll: settings.limits.apiKeys, perUser: settings.limits.apiKeysPerUser }),
     clock: Date.now,
     newId: randomUUID,
   })

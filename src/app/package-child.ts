@@ -19,13 +19,13 @@ async function read(place: PackagePlace, task: PackageWriterTask): Promise<unkno
   }
 }
 
-async function write({ storage: settings, folders }: PackagePlace, task: PersonaWriteTask): Promise<unknown> {
+async function write({ storage: settings, scratch }: PackagePlace, task: PersonaWriteTask): Promise<unknown> {
   const storage = await openStorage(settings, { bulk: true })
   try {
     const get = async (owner: string, id: string) => requireOwn(await storage.personas.find(id), owner, id)
     const { packages, backups } = await openPackageServices({
       storage,
-      folders,
+      scratch,
       personas: { get },
       defaultModel: () => (task.action === 'import' ? task.defaultModel : undefined),
       now: () => task.now,

@@ -20,7 +20,7 @@ import { createPerUserLimit, type PerUserLimit, runInChild } from '../process/pr
 import type { Settings } from '../settings/settings.ts'
 import type { Storage, StorageSettings } from '../storage/storage.ts'
 import { version } from '../version.ts'
-import { type PackageFolders, packageFolders } from './package-folders.ts'
+import { scratchFolder } from './package-folder.ts'
 
 /** Whole personas: their adaptation, packages and backups. */
 export interface PackageArea {
@@ -45,14 +45,14 @@ export interface PackageAreaParts {
 export async function openPackages(parts: PackageAreaParts): Promise<PackageArea> {
   const { storage, storageSettings, settings, personas } = parts
   const clock = Date.now
-  const folders = packageFolders(settings.paths)
+  const scratch = scratchFolder(settings.paths)
   const whole = await openPackageServices({
     storage,
-    folders,
+    scratch,
     personas,
     defaultModel: () => settings.model,
     now: clock,
-    childTasks: childTasks(storage, { storage: storageSettings, folders }),
+    childTasks: childTasks(storage, { storage: storageSettings, scratch }),
   })
   // The unfinished imports of killed processes are invisible: that they cannot be removed now is no failure.
   await storage.packages.sweep().catch(() => undefined)
@@ -63,7 +63,7 @@ export async function openPackages(parts: PackageAreaParts): Promise<PackageArea
   }
 }
 
-/** A task for a child process, and the storage and folders that it works on. */
+/** A task for a child process, and the storage and the folder that it works on. */
 export interface PackageTask {
   readonly place: PackagePlace
   readonly task: PackageWriterTask | PersonaWriteTask
@@ -71,12 +71,13 @@ export interface PackageTask {
 
 export interface PackagePlace {
   readonly storage: StorageSettings
-  readonly folders: PackageFolders
+  /** The folder of packages that are received or sent right now. */
+  readonly scratch: string
 }
 
 interface PackageServicesParts {
   readonly storage: Pick<Storage, 'packages' | 'backups' | 'backupFiles' | 'memories'>
-  readonly folders: PackageFolders
+  readonly scratch: string
   readonly personas: Pick<Personas, 'get'>
   /** The chat model for an imported persona that names none. */
   readonly defaultModel: () => string | undefined
@@ -95,9 +96,9 @@ export interface ChildTasks {
 export async function openPackageServices(
   parts: PackageServicesParts,
 ): Promise<Pick<PackageArea, 'packages' | 'backups' | 'scratch'>> {
-  const { storage, folders, personas, defaultModel, now, childTasks } = parts
+  const { storage, personas, defaultModel, now, childTasks } = parts
   const archive = storage.packages
-  const scratch = openScratch(folders.scratch, randomUUID)
+  const scratch = openScratch(parts.scratch, randomUUID)
   const producer = `aichat ${version()}`
   const common = {
     archive,

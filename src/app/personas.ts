@@ -35,7 +35,7 @@ import {
 } from '../runners/runners.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Storage } from '../storage/storage.ts'
-import { packageFolders } from './package-folders.ts'
+import { scratchFolder } from './package-folder.ts'
 import type { PackageArea } from './packages.ts'
 import type { Waits } from './waits.ts'
 
@@ -86,7 +86,7 @@ export interface PersonaAreaParts {
 export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea> {
   const { storage, settings, packages, vectorFile, pulledEmbedders, waits } = parts
   const clock = Date.now
-  sweepScratch(packageFolders(settings.paths).scratch)
+  sweepScratch(scratchFolder(settings.paths))
   // A persona may be looked at without any runner: the HTTP client is loaded when one is asked.
   let opened: HttpClient | undefined
   const client = once(async () => {

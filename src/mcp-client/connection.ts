@@ -3,6 +3,7 @@ import {
   SdkError,
   SdkErrorCode,
   StreamableHTTPClientTransport,
+  type Tool,
   type Transport,
 } from '@modelcontextprotocol/client'
 import type { ServerTool, ToolResult, ToolServer } from '../chat/chat.ts'
@@ -187,24 +188,6 @@ function isSound(tool: ServerTool): boolean {
   }
 }
 
-function toolOf({
-  name,
-  description,
-  inputSchema,
-  outputSchema,
-  annotations,
-}: {
-  name: string
-  description?: string | undefined
-  inputSchema: object
-  outputSchema?: object | undefined
-  annotations?: object | undefined
-}): ServerTool {
-  return {
-    name,
-    description,
-    inputSchema: inputSchema as ServerTool['inputSchema'],
-    outputSchema: outputSchema as ServerTool['outputSchema'],
-    annotations: annotations as ServerTool['annotations'],
-  }
+function toolOf({ name, description, inputSchema, outputSchema, annotations }: Tool): ServerTool {
+  return { name, description, inputSchema, outputSchema, annotations } as ServerTool
 }

@@ -4,20 +4,10 @@ import { dataUrl } from '../formats/formats.ts'
 /** The most parts of a result that are read. */
 const mostParts = 1_000
 
-interface Part {
-  readonly type?: unknown
-  readonly text?: unknown
-  readonly data?: unknown
-  readonly mimeType?: unknown
-  readonly uri?: unknown
-  readonly resource?: Resource | undefined
-}
+type Unread<Names extends string> = { readonly [Name in Names]?: unknown }
 
-interface Resource {
-  readonly uri?: unknown
-  readonly mimeType?: unknown
-  readonly text?: unknown
-  readonly blob?: unknown
+interface Part extends Unread<'type' | 'text' | 'data' | 'mimeType' | 'uri'> {
+  readonly resource?: Unread<'uri' | 'mimeType' | 'text' | 'blob'> | undefined
 }
 
 /**

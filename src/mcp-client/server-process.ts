@@ -3,6 +3,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { parseJSONRPCMessage } from '@modelcontextprotocol/client'
 import { AppError } from '../errors.ts'
 import { createLineSplitter } from '../formats/formats.ts'
+import { within } from '../process/process.ts'
 
 /** How a server is started. */
 export interface ServerCommand {
@@ -107,16 +108,6 @@ function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   } catch {
     // The group has ended.
   }
-}
-
-async function within(work: Promise<void>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms)
-  })
-  const inTime = await Promise.race([work.then(() => true), late])
-  clearTimeout(timer)
-  return inTime
 }
 
 function notStarted(command: string, cause: NodeJS.ErrnoException): AppError {

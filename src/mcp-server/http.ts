@@ -2,23 +2,15 @@ import { createMcpHandler } from '@modelcontextprotocol/server'
 import { createPersonaServer } from './persona-server.ts'
 import type { Seat } from './seat.ts'
 
-/** A message that a client has posted. */
-export interface Posted {
-  /** The request without its body. */
-  readonly request: Request
-  /** The body as parsed JSON. */
-  readonly body: unknown
-}
-
 const sessionHeader = 'mcp-session-id'
 const sessionForm = /^c-([\w-]{0,400})$/
 
 /**
- * Answers a message to a persona's memory, by the protocol of 2026 or those of 2025. Nothing is kept between requests: the
+ * Answers a message that a client has posted to a persona's memory, its body parsed already, by the protocol of 2026 or those of 2025. Nothing is kept between requests: the
  * session that a client of 2025 gets with its first answer is the name that it gave itself, which no later request repeats.
  * Neither Origin, Host nor token is checked here.
  */
-export async function answerMessage(seat: Seat, { request, body }: Posted): Promise<Response> {
+export async function answerMessage(seat: Seat, request: Request, body: unknown): Promise<Response> {
   const client = clientOf(request.headers.get(sessionHeader))
   const handler = createMcpHandler(() => createPersonaServer(seat, client), { maxSubscriptions: 0 })
   const response = await handler.fetch(request, { parsedBody: body })

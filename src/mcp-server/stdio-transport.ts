@@ -95,12 +95,17 @@ export function createStdioTransport(input: Readable, write: (text: string) => P
 
   function take(text: string): void {
     if (text.trim() === '') return
+    let value: unknown
     let message: JSONRPCMessage
     try {
-      message = read(text)
+      value = parseJson(text, 'the message')
     } catch (thrown) {
-      const { code, message: reason } = thrown as Unreadable
-      return refuse(code, reason)
+      return refuse(parseError, toAppError(thrown).message)
+    }
+    try {
+      message = parseJSONRPCMessage(value)
+    } catch {
+      return refuse(invalidRequest, 'The line is no JSON-RPC 2.0 message')
     }
     if (isJSONRPCRequest(message)) {
       if (inFlight.has(message.id)) return refuse(invalidRequest, 'A request of this id is in flight')
@@ -120,29 +125,5 @@ export function createStdioTransport(input: Readable, write: (text: string) => P
       proceed()
     }
     write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } })}\n`).then(done, done)
-  }
-}
-
-/** A line that is no message. */
-class Unreadable extends Error {
-  readonly code: number
-
-  constructor(code: number, message: string) {
-    super(message)
-    this.code = code
-  }
-}
-
-function read(text: string): JSONRPCMessage {
-  let value: unknown
-  try {
-    value = parseJson(text, 'the message')
-  } catch (thrown) {
-    throw new Unreadable(parseError, toAppError(thrown).message)
-  }
-  try {
-    return parseJSONRPCMessage(value)
-  } catch {
-    throw new Unreadable(invalidRequest, 'The line is no JSON-RPC 2.0 message')
   }
 }

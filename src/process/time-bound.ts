@@ -20,3 +20,16 @@ export async function inTime<R>(
     throw late(reason)
   }
 }
+
+/** Waits for work, and no longer than so many milliseconds; true where it ended by then. Rejects as the work does. */
+export async function within(work: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, ms, false)
+  })
+  try {
+    return await Promise.race([work.then(() => true), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

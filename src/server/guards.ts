@@ -74,7 +74,8 @@ export function identifyBy(
       // A check of a moment ago is enough for a chat alone.
       if (authenticated && rule.scope !== 'chat' && database?.isAway()) throw databaseAway()
       return whenThere(permitted(context, rule, authenticated), () => {
-        const allowed = rule.loginLimit ? rateLimitAuth(accounts, address) : undefined
+        // Refuses a network after too many failed logins, before the body is read; the login itself counts them.
+        const allowed = rule.loginLimit ? accounts.logins.limit.check(networkOf(address)) : undefined
         return whenThere(allowed, () => {
           const identity: Identity = {
             caller: authenticated?.caller,
@@ -178,11 +179,6 @@ function optionalAuth(
   return whenThere(logins.verify(token), (verified) => (typeof verified === 'string' ? undefined : withLogin(verified)))
 }
 
-/** Refuses a network after too many failed logins, before the body is read; the login itself counts them. */
-function rateLimitAuth({ logins }: Accounts, address: string): Promise<void> {
-  return logins.limit.check(networkOf(address))
-}
-
 /** Until the first user exists, a client on another machine must send the token printed on this one's terminal. */
 function checkSetupToken({ request }: RequestContext, expected: string | undefined): void {
   const { headers } = request
@@ -197,7 +193,7 @@ function checkSetupToken({ request }: RequestContext, expected: string | undefin
 }
 
 /** Compares in constant time. */
-function sameText(left: string, right: string): boolean {
+export function sameText(left: string, right: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(left), digest(right))
 }

@@ -2,11 +2,10 @@ import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, Server as SecureServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
 import { serviceUrl } from '../http/http.ts'
-import { Bag } from '../process/process.ts'
+import { Bag, within } from '../process/process.ts'
 import { serveExpectations } from './expectations.ts'
 import type { NodeHandler } from './http-server.ts'
 import type { TlsPair } from './tls.ts'
@@ -118,10 +117,7 @@ export function createDealtServer(handler: NodeHandler, tls: TlsPair | undefined
       server.close()
       server.closeIdleConnections()
       const last = answering.items().map((answer) => answer.closed || once(answer, 'close'))
-      const timer = new AbortController()
-      const late = sleep(lastAnswersMs, undefined, { signal: timer.signal }).catch(() => {})
-      await Promise.race([Promise.all(last), late])
-      timer.abort()
+      await within(Promise.all(last), lastAnswersMs)
       server.closeAllConnections()
     },
     replaceTls: (pair) => replaceTlsOf(server, pair),
@@ -289,10 +285,8 @@ async function finish(server: Server, answers: readonly ServerResponse[], graceM
   server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))
   server.closeIdleConnections()
   for (const answer of answers) if (!answer.headersSent) answer.setHeader('connection', 'close')
-  const timer = new AbortController()
   const ended = answers.filter((answer) => !answer.closed).map((answer) => once(answer, 'close'))
-  await Promise.race([Promise.all(ended), sleep(graceMs, undefined, { signal: timer.signal }).catch(() => {})])
-  timer.abort()
+  await within(Promise.all(ended), graceMs)
 }
 
 /** How long health checks may take once all other answers are complete: milliseconds. */
@@ -302,12 +296,8 @@ async function close(server: Server): Promise<void> {
   const closed = once(server, 'close')
   server.close()
   server.closeIdleConnections()
-  const timer = new AbortController()
-  const late = sleep(lastAnswersMs, undefined, { signal: timer.signal })
-  await Promise.race([closed, late.then(() => server.closeAllConnections())])
+  if (!(await within(closed, lastAnswersMs))) server.closeAllConnections()
   await closed
-  timer.abort()
-  await late.catch(() => {})
 }
 
 async function listenFailure(reason: Error, options: ListenOptions): Promise<AppError> {

@@ -37,7 +37,7 @@ export function mcpRoutes(app: App, identify: Identify): readonly Route[] {
       const { answerMessage } = await import('../mcp-server/http.ts')
       const request = requestOf(context)
       await whileLoggedIn(context, identity, async () =>
-        sendResponse(context, await answerMessage(seat, { request, body })),
+        sendResponse(context, await answerMessage(seat, request, body)),
       )
     },
   }))

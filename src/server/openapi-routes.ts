@@ -1,12 +1,23 @@
 import { z } from 'zod'
 import { chatInput, countTokens, embeddingsInput, mostMessages } from '../operations/operations.ts'
-import { ollamaDocumented } from './openapi-ollama.ts'
-import { type DocumentedRoute, documented, type RouteParts } from './openapi-route.ts'
 import { speechBody } from './speech-body.ts'
 
 /** The routes that are no operations, for the OpenAPI document: the service itself, the dialects of OpenAI, Anthropic and Ollama, and MCP. */
 
 type Json = Record<string, unknown>
+
+/** A route as the document shows it; `statuses` are those of its failures. */
+interface DocumentedRoute {
+  readonly route: string
+  readonly summary: string
+  readonly dialect?: 'openai' | 'anthropic' | 'ollama' | 'mcp'
+  readonly body?: z.ZodType
+  readonly answer?: z.ZodType
+  readonly produces?: readonly string[]
+  readonly statuses: readonly number[]
+}
+
+type RouteParts = Partial<Pick<DocumentedRoute, 'body' | 'answer' | 'produces' | 'statuses'>>
 
 const json = ['application/json']
 const jsonOrEvents = ['application/json', 'text/event-stream']
@@ -64,6 +75,73 @@ const itemList = z.object({
 })
 
 const keptResponse = z.looseObject({ id: z.string(), object: z.literal('response'), status: z.string() })
+
+/** The other fields of Ollama's bodies are documented at https://docs.ollama.com/api */
+const jsonOrLines = ['application/json', 'application/x-ndjson']
+const text = ['text/plain']
+
+const named = z.object({ model: z.string(), keep_alive: z.union([z.string(), z.number()]).optional() })
+const model = named.extend({ stream: z.boolean().default(true), options: z.looseObject({}).optional() })
+const images = z.array(z.string()).max(1000).optional()
+
+const listed = z.object({
+  name: z.string(),
+  model: z.string(),
+  modified_at: z.string(),
+  size: z.int(),
+  digest: z.string(),
+  details: z.looseObject({ family: z.string() }),
+  capabilities: z.array(z.string()),
+})
+
+/** The failures of a model's answer, beside those of every route. */
+const answering = [404, 408, 413, 415, 422, 429, 502, 504]
+
+const ollamaRoutes: readonly DocumentedRoute[] = [
+  ...['/ollama', '/ollama/'].map((path) => ({
+    route: `GET ${path}`,
+    summary: 'Says that Ollama’s API is served here.',
+    produces: text,
+    answer: z.string(),
+    statuses: [],
+  })),
+  ollama('GET /ollama/api/version', 'The version of Ollama’s API that is followed.', {
+    answer: z.object({ version: z.string() }),
+    statuses: [],
+  }),
+  ollama('GET /ollama/api/tags', 'The models that a chat can name, and those that make embeddings.', {
+    answer: z.object({ models: z.array(listed) }),
+    statuses: [401, 429],
+  }),
+  ollama('GET /ollama/api/ps', 'The models in the memory of the runner on this machine.', {
+    answer: z.object({ models: z.array(z.looseObject({ name: z.string() })) }),
+    statuses: [401, 429],
+  }),
+  ollama('POST /ollama/api/show', 'Facts about a model.', {
+    body: z.object({ model: z.string() }),
+    answer: z.looseObject({ capabilities: z.array(z.string()), model_info: z.looseObject({}) }),
+    statuses: [401, 404, 408, 413, 415, 429],
+  }),
+  ollama('POST /ollama/api/chat', 'A chat in the dialect of Ollama, streamed as lines of JSON by default.', {
+    body: model.extend({ messages: z.array(z.looseObject({})).max(mostMessages) }),
+    produces: jsonOrLines,
+  }),
+  ollama('POST /ollama/api/generate', 'The answer to one prompt, streamed as lines of JSON by default.', {
+    body: model.extend({ prompt: z.string(), system: z.string().optional(), images }),
+    produces: jsonOrLines,
+  }),
+  ollama('POST /ollama/api/embed', 'Embeddings of a text or a list of texts.', {
+    body: named.extend({ input: z.union([z.string(), z.array(z.string()).max(2048)]), dimensions: z.int().optional() }),
+  }),
+  ollama('POST /ollama/api/embeddings', 'The embedding of one text: the older route.', {
+    body: named.extend({ prompt: z.string() }),
+  }),
+  ...['POST pull', 'POST push', 'POST create', 'POST copy', 'DELETE delete', 'POST blobs/{digest}'].map((each) =>
+    ollama(each.replace(' ', ' /ollama/api/'), 'Refused: models come from plugins and from `aichat models pull`.', {
+      statuses: [401, 429],
+    }),
+  ),
+]
 
 const routes: readonly DocumentedRoute[] = [
   {
@@ -224,8 +302,19 @@ const routes: readonly DocumentedRoute[] = [
     produces: jsonOrEvents,
     statuses: [401, 404, 406, 408, 413, 415, 429],
   })),
-  ...ollamaDocumented,
+  ...ollamaRoutes,
 ]
+
+/** Documents a route of a dialect, by default with the failures of a model's answer for a POST and of a look-up for others. */
+function documented(
+  dialect: NonNullable<DocumentedRoute['dialect']>,
+  route: string,
+  summary: string,
+  more: RouteParts = {},
+): DocumentedRoute {
+  const statuses = route.startsWith('POST ') ? [401, ...answering] : [401, 404, 429]
+  return { route, summary, dialect, statuses, ...more }
+}
 
 function openai(route: string, summary: string, more: RouteParts = {}): DocumentedRoute {
   return documented('openai', route, summary, more)
@@ -233,6 +322,10 @@ function openai(route: string, summary: string, more: RouteParts = {}): Document
 
 function anthropic(route: string, summary: string, more: RouteParts = {}): DocumentedRoute {
   return documented('anthropic', route, summary, more)
+}
+
+function ollama(route: string, summary: string, more?: RouteParts): DocumentedRoute {
+  return documented('ollama', route, summary, more)
 }
 
 const message = { type: 'string' }

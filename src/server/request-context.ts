@@ -10,32 +10,6 @@ import { looksLikeKey } from '../plugins/plugins.ts'
 import type { RequestSpan } from '../telemetry/telemetry.ts'
 import { userOf } from './request-holder.ts'
 
-/** A request and its answer, as guards and routes see them. */
-export interface RequestContext {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  readonly id: string
-  /** Milliseconds on the monotonic clock. */
-  readonly startedAt: number
-  readonly record: RequestRecord
-  readonly path: string
-  readonly query: URLSearchParams
-  readonly params: Readonly<Record<string, string>>
-  /** Aborted when the client disconnects before the answer is complete. */
-  readonly signal: AbortSignal
-  /**
-   * Aborted as `signal`: for work that leaves no listener behind. The answers on a connection, which come one after the other,
-   * share it, since a signal for each costs 5 µs.
-   */
-  readonly connection: AbortSignal
-  /** The reason of `abort`. */
-  readonly failure: AppError | undefined
-  /** Aborts the work for this request; its answer ends with the failure. */
-  abort(reason: AppError): void
-  /** Throws the reason once `signal` is aborted, and makes no signal to find out. */
-  throwIfAborted(): void
-}
-
 /** The headers of every answer (OWASP REST Security Cheat Sheet): it is not cached, sniffed, framed or run. */
 export const safeHeaders = {
   'cache-control': 'no-store',
@@ -84,7 +58,7 @@ export function openRequestContext(
   params: Readonly<Record<string, string>>,
   ended: () => void = () => {},
 ): RequestContext {
-  const context = new NodeRequestContext(request, response, params)
+  const context = new RequestContext(request, response, params)
   response.on('close', () => {
     if (!response.writableFinished) context.abort()
     ended()
@@ -95,11 +69,12 @@ export function openRequestContext(
   return context
 }
 
-/** Creates rarely used parts, such as the query, on first use. */
-class NodeRequestContext implements RequestContext {
+/** A request and its answer, as guards and routes see them. Rarely used parts, such as the query, are created on first use. */
+export class RequestContext {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly id: string
+  /** Milliseconds on the monotonic clock. */
   readonly startedAt = performance.now()
   readonly record: RequestRecord
   readonly path: string
@@ -126,21 +101,28 @@ class NodeRequestContext implements RequestContext {
     return new URLSearchParams(this.#search)
   }
 
+  /** Aborted when the client disconnects before the answer is complete. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
     return this.#controller.signal
   }
 
+  /**
+   * Aborted as `signal`: for work that leaves no listener behind. The answers on a connection, which come one after the other,
+   * share it, since a signal for each costs 5 µs.
+   */
   get connection(): AbortSignal {
     this.#shared ??= this.#controller?.signal.aborted ? this.#controller : controllerOf(this.request.socket)
     return this.#shared.signal
   }
 
+  /** The reason of `abort`. */
   get failure(): AppError | undefined {
     const reason: unknown = this.#controller?.signal.reason
     return reason instanceof AppError ? reason : undefined
   }
 
+  /** Aborts the work for this request; its answer ends with the failure. */
   abort(reason?: AppError): void {
     // A later read of `signal` must find it aborted too.
     this.#controller ??= new AbortController()
@@ -152,6 +134,7 @@ class NodeRequestContext implements RequestContext {
     this.#shared.abort(reason)
   }
 
+  /** Throws the reason once `signal` is aborted, and makes no signal to find out. */
   throwIfAborted(): void {
     this.#controller?.signal.throwIfAborted()
   }

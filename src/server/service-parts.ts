@@ -1,8 +1,7 @@
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
-import type { Bag } from '../process/process.ts'
+import { type Bag, within } from '../process/process.ts'
 import { readTelemetry } from '../settings/settings.ts'
 import { version } from '../version.ts'
 import type { Log } from './log.ts'
@@ -27,9 +26,7 @@ export async function cutAnswers(open: Bag<RequestContext>, log: Log): Promise<v
   const ended = contexts.map(({ response }) => response.closed || once(response, 'close'))
   for (const context of contexts)
     context.abort(new AppError('unavailable', 'This server is stopping', { retryAfter: 5 }))
-  const timer = new AbortController()
-  await Promise.race([Promise.all(ended), sleep(lastEventsMs, undefined, { signal: timer.signal }).catch(() => {})])
-  timer.abort()
+  await within(Promise.all(ended), lastEventsMs)
 }
 
 /** Opens the way to the collector that the environment names; undefined where it names none. */

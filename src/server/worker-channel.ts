@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
-import { AppError, type FailureCode, toAppError } from '../errors.ts'
+import { AppError, toAppError } from '../errors.ts'
+import { errorOf, type Failure, failureOf } from '../process/process.ts'
 
 /** The processes of a service talk over the channel that Node opens to a child: a name, its input, and for a question an answer. */
 export interface Channel {
@@ -22,13 +23,7 @@ interface Message {
   /** The number of a question, or of the question that this answers. */
   readonly question?: number
   readonly value?: unknown
-  readonly failure?: WireFailure
-}
-
-interface WireFailure {
-  readonly code: FailureCode
-  readonly message: string
-  readonly details: readonly string[]
+  readonly failure?: Failure
 }
 
 interface Waiting {
@@ -56,7 +51,7 @@ export function openChannel(port: Port | NodeJS.Process, heard: Heard): Channel 
       .then(() => work(input, socket))
       .then(
         (value) => send({ question, value }),
-        (reason) => send({ question, failure: wireOf(reason) }),
+        (reason) => send({ question, failure: failureOf(toAppError(reason)) }),
       )
   })
   port.on('disconnect', () => {
@@ -90,14 +85,9 @@ export function openChannel(port: Port | NodeJS.Process, heard: Heard): Channel 
     if (!asked) return
     waiting.delete(question!)
     clearTimeout(asked.timer)
-    if (failure) asked.reject(new AppError(failure.code, failure.message, { details: failure.details }))
+    if (failure) asked.reject(errorOf(failure))
     else asked.resolve(value as never)
   }
-}
-
-function wireOf(thrown: unknown): WireFailure {
-  const { code, message, details } = toAppError(thrown)
-  return { code, message, details }
 }
 
 /** The other side has gone. */

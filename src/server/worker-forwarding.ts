@@ -1,8 +1,9 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as openRequest, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { AppError } from '../errors.ts'
+import { sameText } from './guards.ts'
 import type { NodeHandler } from './http-server.ts'
 import { errorBody, safeHeaders, splitTarget } from './request-context.ts'
 
@@ -37,7 +38,7 @@ export function responseIn(path: string): string | undefined {
 export async function listenForOthers(handler: NodeHandler, secret: string): Promise<Server & { readonly at: number }> {
   const server = createServer((request, response) => {
     const { [secretHeader]: given, [clientHeader]: client } = request.headers
-    if (typeof given !== 'string' || !isEqual(given, secret) || typeof client !== 'string')
+    if (typeof given !== 'string' || !sameText(given, secret) || typeof client !== 'string')
       return void request.socket.destroy()
     const [scheme, address] = [client.slice(0, client.indexOf(' ')), client.slice(client.indexOf(' ') + 1)]
     delete request.headers[secretHeader]
@@ -101,9 +102,4 @@ function pairsOf(raw: readonly string[]): [string, string][] {
   const pairs: [string, string][] = []
   for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at]!, raw[at + 1]!])
   return pairs
-}
-
-function isEqual(given: string, secret: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(secret)]
-  return a.length === b.length && timingSafeEqual(a, b)
 }

@@ -23,6 +23,7 @@ export {
   type UsageQuery,
   type UsageSums,
   usageColumns,
+  usageSums,
 } from './ledger/ledger.ts'
 export { type FindNames, periodOf, reportOf } from './ledger/report.ts'
 export { isJournalRow } from './ledger/row-check.ts'

@@ -366,9 +366,9 @@ async function open(folder: string, { initial, ...rules }: Options) {
     rules: {
       singleUserMode: false,
       allowRegistration: true,
-      lifetime: 604_800,
-      loginAttempts: 5,
-      administrator: { username: 'admin', email: 'admin@localhost' },
+      tokenLifetime: 604_800,
+      limits: { loginAttempts: 5 },
+      defaultAdmin: { username: 'admin', email: 'admin@localhost' },
       production: false,
       ...rules,
     },

@@ -19,7 +19,12 @@ export async function bench(): Promise<void> {
   const folder = temporaryFolder()
   await using storage = closing(await openStorageIn(folder))
   const open = (): ApiKeys =>
-    createApiKeys({ store: storage.keys, bounds: { inAll: count, perUser: count }, clock: Date.now, newId: randomUUID })
+    createApiKeys({
+      store: storage.keys,
+      bounds: () => ({ inAll: count, perUser: count }),
+      clock: Date.now,
+      newId: randomUUID,
+    })
   await storage.accounts.insert(account('ada'), false)
   const keys = open()
   // The first makes the tables known; the others are copied, since each made by itself waits for the disk.

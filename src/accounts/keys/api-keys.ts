@@ -1,15 +1,12 @@
 import { AppError } from '../../errors.ts'
 import { isPrintableLine } from '../../formats/formats.ts'
-import { type MaybePromise, type Role, whenThere } from '../users.ts'
+import { type MaybePromise, type User, whenThere } from '../users.ts'
 import { digestOfKey, keyTextProblem, lastFour, makeKeyText } from './key-text.ts'
 import { boundScopes, defaultScopes, type KeyRights, type Scope } from './rights.ts'
 import type { ApiKey, KeyBounds, KeyChange, KeyQuery, KeyStore, KeyUse, LiveKey, NewSecret } from './store.ts'
 
 /** The caller of a request with a key: its owner with the role of this moment, cut by the key's rights. */
-export interface KeyCaller {
-  readonly id: string
-  readonly username: string
-  readonly role: Role
+export interface KeyCaller extends Pick<User, 'id' | 'username' | 'role'> {
   readonly key: KeyRights
 }
 
@@ -70,7 +67,7 @@ export type KeyState = 'live' | 'expired' | 'revoked' | 'ownerless'
 
 export interface ApiKeyParts {
   readonly store: KeyStore
-  readonly bounds: KeyBounds
+  readonly bounds: () => KeyBounds
   /** Milliseconds since 1970. */
   readonly clock: () => number
   readonly newId: () => string
@@ -112,8 +109,9 @@ export function createApiKeys({ store, bounds, clock, newId, random }: ApiKeyPar
       const expires_at = expiresIn === undefined ? null : now + expiresIn * 1000
       const scopes = lists.scopes ?? (lists.personas ? boundScopes : defaultScopes)
       const key = { id: newId(), user_id: owner, name, ...lists, scopes, expires_at, secret, created_at: now }
-      const made = await store.insert(key, bounds)
-      if (typeof made === 'string') throw notMade(made, bounds, owner)
+      const most = bounds()
+      const made = await store.insert(key, most)
+      if (typeof made === 'string') throw notMade(made, most, owner)
       return { key: made, secret: text }
     },
     async get(id) {

@@ -11,16 +11,11 @@ export interface KeySecret {
 }
 
 /** A key as the store keeps it. Dead keys stay, since usage names them. Times are milliseconds since 1970 UTC. */
-export interface ApiKey {
-  readonly id: string
+export interface ApiKey extends KeyRights {
   readonly user_id: string
   /** The owner's name now; null when the owner is gone. */
   readonly username: string | null
   readonly name: string
-  readonly scopes: readonly Scope[]
-  readonly models?: readonly string[]
-  readonly plugins?: readonly string[]
-  readonly personas?: readonly string[]
   readonly created_at: number
   readonly updated_at: number
   readonly expires_at: number | null

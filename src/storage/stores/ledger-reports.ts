@@ -1,5 +1,12 @@
 import { yieldToEventLoop } from '../../process/process.ts'
-import type { LedgerRow, RowQuery, UsageGroup, UsageQuery, UsageSums } from '../../usage/usage.ts'
+import {
+  type LedgerRow,
+  type RowQuery,
+  type UsageGroup,
+  type UsageQuery,
+  type UsageSums,
+  usageSums,
+} from '../../usage/usage.ts'
 import { raw, rows, type Statement, type StoreDatabase, sql, word } from '../port/port.ts'
 import { dayNumber, dayText, type LedgerRecord, rowOf } from '../shared/ledger-rows.ts'
 import { columnsOfSums } from '../shared/ledger-sums.ts'
@@ -99,22 +106,7 @@ function namesAsked(query: RowQuery): readonly (readonly [column: NameColumn, na
   })
 }
 
-/** The names of the sums in an answer, in the order of their columns. */
-const sumNames = [
-  'requests',
-  'failed',
-  'input_tokens',
-  'cached_tokens',
-  'cache_write_tokens',
-  'output_tokens',
-  'reasoning_tokens',
-  'characters',
-  'cost_nano',
-  'unpriced',
-  'estimated',
-] as const satisfies readonly (keyof UsageSums)[]
-
-const noSums = Object.fromEntries(sumNames.map((name) => [name, 0])) as unknown as UsageSums
+const noSums = Object.fromEntries(usageSums.map((name) => [name, 0])) as unknown as UsageSums
 
 /** The answer to a query that asks for a name which no row has. */
 function nothingFound({ by }: UsageQuery): readonly UsageGroup[] {
@@ -132,7 +124,7 @@ function groupsOf(
   const result = rows.map((row) => {
     const group: Record<string, string | number | null> = {}
     for (const [at, name] of by.entries()) group[name] = named(name, row[at]!)
-    for (const [at, name] of sumNames.entries()) group[name] = row[by.length + at]!
+    for (const [at, name] of usageSums.entries()) group[name] = row[by.length + at]!
     return group as unknown as UsageGroup
   })
   return sorted(result, by)

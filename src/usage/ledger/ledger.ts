@@ -77,20 +77,22 @@ export interface UsageQuery {
   readonly most?: number | undefined
 }
 
-/** Sums over attempts. Costs are nano-USD over those with a price; `unpriced` counts the others. */
-export interface UsageSums {
-  readonly requests: number
-  readonly failed: number
-  readonly input_tokens: number
-  readonly cached_tokens: number
-  readonly cache_write_tokens: number
-  readonly output_tokens: number
-  readonly reasoning_tokens: number
-  readonly characters: number
-  readonly cost_nano: number
-  readonly unpriced: number
-  readonly estimated: number
-}
+/** The names of the sums over attempts, in their order. Costs are nano-USD over those with a price; `unpriced` counts the others. */
+export const usageSums = [
+  'requests',
+  'failed',
+  'input_tokens',
+  'cached_tokens',
+  'cache_write_tokens',
+  'output_tokens',
+  'reasoning_tokens',
+  'characters',
+  'cost_nano',
+  'unpriced',
+  'estimated',
+] as const
+
+export type UsageSums = Readonly<Record<(typeof usageSums)[number], number>>
 
 /** A group: the columns that were asked for, and its sums. `key` is null for logins, `plugin` for this machine. */
 export type UsageGroup = UsageSums & {

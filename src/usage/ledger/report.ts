@@ -1,7 +1,14 @@
 import { AppError } from '../../errors.ts'
 import type { Days } from '../days.ts'
 import { usdOf } from '../money.ts'
-import type { LedgerStore, RowQuery, UsageColumn, UsageGroup, UsageSums } from './ledger.ts'
+import {
+  type LedgerStore,
+  type RowQuery,
+  type UsageColumn,
+  type UsageGroup,
+  type UsageSums,
+  usageSums,
+} from './ledger.ts'
 
 /** The names of users and keys by their ids; those of removed users are not there. */
 export interface UsageNames {
@@ -79,24 +86,9 @@ function viewOf(group: UsageGroup, { users, keys }: UsageNames): GroupView {
   )
 }
 
-const zero: UsageSums = {
-  requests: 0,
-  failed: 0,
-  input_tokens: 0,
-  cached_tokens: 0,
-  cache_write_tokens: 0,
-  output_tokens: 0,
-  reasoning_tokens: 0,
-  characters: 0,
-  cost_nano: 0,
-  unpriced: 0,
-  estimated: 0,
-}
-
 function totalOf(groups: readonly UsageSums[]): ToldSums {
-  const total = { ...zero } as { -readonly [K in keyof UsageSums]: number }
-  for (const group of groups) for (const name of Object.keys(zero) as (keyof UsageSums)[]) total[name] += group[name]
-  return withShares(total)
+  const totals = usageSums.map((name) => [name, groups.reduce((sum, group) => sum + group[name], 0)])
+  return withShares(Object.fromEntries(totals) as UsageSums)
 }
 
 /** The share has one decimal place, and is 0 where there was no input. */

@@ -1,67 +1,39 @@
+import { z } from 'zod'
 import { costSources, type LedgerRow, outcomes, purposes } from './ledger.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+/** A user, key, plugin, model, tier or price. */
+const name = z.string().min(1).max(1000)
+const count = z.int().min(0)
+const part = count.optional()
 
-/** The longest name of a user, key, plugin, model, tier or price: characters. */
-const longestName = 1000
-
-/** The largest value of a 32-bit column. */
-const mostAttempts = 2 ** 31 - 1
-
-const counts = ['cached', 'cacheWrite', 'cacheWriteLong', 'reasoning', 'audioInput', 'audioOutput', 'characters']
+const row = z.object({
+  request: name,
+  /** In a 32-bit column. */
+  attempt: count.max(2 ** 31 - 1),
+  at: count,
+  day: z.string().regex(/^\d{4}-\d\d-\d\d$/),
+  user: name,
+  key: name.nullable(),
+  plugin: name.nullable(),
+  model: name,
+  purpose: z.enum(purposes),
+  outcome: z.enum(outcomes),
+  estimated: z.boolean(),
+  lowerBound: z.boolean(),
+  amounts: z.object({
+    ...{ input: count, cached: part, cacheWrite: part, cacheWriteLong: part, audioInput: part },
+    ...{ output: count, reasoning: part, audioOutput: part, characters: part },
+    ...{ serviceTier: name.optional(), speed: name.optional() },
+  }),
+  cost: z.object({ nano: count.nullable(), source: z.enum(costSources).nullable(), priceId: name.nullable() }),
+  durationMs: count,
+  reservation: name.optional(),
+})
 
 /**
  * Whether a value read from a journal is a row that the ledger can take: one wrong row would keep all others of its batch
  * out forever.
  */
 export function isJournalRow(value: unknown): value is LedgerRow {
-  if (!isObject(value)) return false
-  const { amounts, cost } = value
-  return (
-    isName(value['request']) &&
-    isCount(value['attempt']) &&
-    (value['attempt'] as number) <= mostAttempts &&
-    isCount(value['at']) &&
-    typeof value['day'] === 'string' &&
-    /^\d{4}-\d\d-\d\d$/.test(value['day']) &&
-    isName(value['user']) &&
-    isNullOr(isName, value['key']) &&
-    isNullOr(isName, value['plugin']) &&
-    isName(value['model']) &&
-    isOneOf(purposes, value['purpose']) &&
-    isOneOf(outcomes, value['outcome']) &&
-    typeof value['estimated'] === 'boolean' &&
-    typeof value['lowerBound'] === 'boolean' &&
-    isObject(amounts) &&
-    isCount(amounts['input']) &&
-    isCount(amounts['output']) &&
-    counts.every((name) => amounts[name] === undefined || isCount(amounts[name])) &&
-    ['serviceTier', 'speed'].every((name) => amounts[name] === undefined || isName(amounts[name])) &&
-    isObject(cost) &&
-    isNullOr(isCount, cost['nano']) &&
-    isNullOr((source) => isOneOf(costSources, source), cost['source']) &&
-    isNullOr(isName, cost['priceId']) &&
-    isCount(value['durationMs']) &&
-    (value['reservation'] === undefined || isName(value['reservation']))
-  )
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null
-}
-
-function isName(value: unknown): boolean {
-  return typeof value === 'string' && value !== '' && value.length <= longestName
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0
-}
-
-function isNullOr(test: (value: unknown) => boolean, value: unknown): boolean {
-  return value === null || test(value)
-}
-
-function isOneOf(list: readonly string[], value: unknown): boolean {
-  return list.includes(value as string)
+  return row.safeParse(value).success
 }

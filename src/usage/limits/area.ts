@@ -8,13 +8,8 @@ import type { CountedBudget, LimitStore, Orphan, SavedWindow, Spend } from './st
 import { SubjectLimits } from './subject-limits.ts'
 
 /** The limits of a subject with the state of its budgets, as the API shows them. */
-export interface LimitView {
+export interface LimitView extends Omit<LimitDocument, 'budgets'> {
   readonly subject: string
-  readonly rpm?: number
-  readonly rpd?: number
-  readonly tpm?: number
-  readonly tpd?: number
-  readonly parallel?: number
   readonly budgets: readonly BudgetView[]
 }
 

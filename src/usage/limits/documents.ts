@@ -29,13 +29,10 @@ export interface Budget {
   readonly warn?: number
 }
 
+type Nullable<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | null }
+
 /** A change of the limits of one subject: null takes a limit away, and what it does not name stays. */
-export interface LimitChange {
-  readonly rpm?: number | null
-  readonly rpd?: number | null
-  readonly tpm?: number | null
-  readonly tpd?: number | null
-  readonly parallel?: number | null
+export interface LimitChange extends Nullable<Omit<LimitDocument, 'budgets'>> {
   /** In the place of all budgets; an empty list takes them away. */
   readonly budgets?: readonly Budget[]
   /** For each budget that there is then. */

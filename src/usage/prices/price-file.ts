@@ -1,34 +1,9 @@
 import type { Price, Rates, Tariff } from './price.ts'
+import type { PriceRow } from './price-schema.ts'
 import { rateOf, rateText } from './rate-text.ts'
 
-/** Rates as files and the API write them: decimal texts, USD per million tokens, with at most six decimals. */
-export interface RatesRow {
-  readonly input: string
-  readonly output?: string
-  readonly cached?: string
-  readonly cache_write?: string
-  readonly cache_write_1h?: string
-  readonly audio_input?: string
-  readonly audio_output?: string
-  readonly reasoning?: string
-}
-
-export interface TariffRow {
-  readonly rates: RatesRow
-  readonly long?: { readonly above: number; readonly rates: RatesRow }
-}
-
-/** One price of a price file. */
-export interface PriceRow extends TariffRow {
-  readonly plugin: string
-  readonly model: string
-  readonly also?: readonly string[]
-  readonly except?: readonly string[]
-  readonly services?: Readonly<Record<string, TariffRow>>
-  /** A day, from its beginning in UTC: `2026-01-31`. */
-  readonly valid_from?: string
-  readonly rounded?: boolean
-}
+type TariffRow = Pick<PriceRow, 'rates' | 'long'>
+type RatesRow = PriceRow['rates']
 
 /** A price file: the shipped one, and those that an operator gives. */
 export interface PriceFile {
@@ -89,8 +64,8 @@ export function rowOf({ plugin, model, also, except, services, validFrom, rounde
   return {
     plugin,
     model,
-    ...(also && also.length > 0 && { also }),
-    ...(except && except.length > 0 && { except }),
+    ...(also && also.length > 0 && { also: [...also] }),
+    ...(except && except.length > 0 && { except: [...except] }),
     ...tariffRow(tariff),
     ...(services &&
       services.size > 0 && {

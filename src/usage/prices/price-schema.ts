@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { boundedRecord } from '../../formats/formats.ts'
 import { patternRule } from '../../plugins/plugins.ts'
-import type { PriceRow } from './price-file.ts'
 import { rateOf } from './rate-text.ts'
 
 /** The most prices of one file: the largest known list, OpenRouter's, has some 500. */
@@ -58,6 +57,9 @@ export const priceRow = z.strictObject({
   valid_from: z.exactOptional(day.meta({ description: 'From the beginning of this day, in UTC.' })),
   rounded: z.exactOptional(z.boolean()),
 })
+
+/** Such a price, its rates as texts in USD per million tokens with at most six decimals. */
+export type PriceRow = z.infer<typeof priceRow>
 
 /** Prices of one change, in which no name may stand twice. */
 export const priceRows = z.array(priceRow).max(mostRows).superRefine(refuseTwice)

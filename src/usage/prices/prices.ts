@@ -4,8 +4,9 @@ import { isPattern, patternOf } from '../../plugins/plugins.ts'
 import { heavyTurn } from '../../process/process.ts'
 import type { PriceList } from '../cost.ts'
 import type { KnownPrice, Price, PriceSource } from './price.ts'
-import { type PriceRow, priceOf, rowOf } from './price-file.ts'
+import { priceOf, rowOf } from './price-file.ts'
 import { createPriceList, type FixedPriceList, shippedId } from './price-list.ts'
+import type { PriceRow } from './price-schema.ts'
 import type { NewPrice, PriceKey, PriceStore, StoredPrice } from './store.ts'
 
 /** The prices that come with the program. */
@@ -78,7 +79,8 @@ export function shippedPriceList(shipped: () => ShippedPrices): PriceList {
 export async function createPrices(parts: PricesParts): Promise<Prices> {
   const { store, clock, now } = parts
   let stored: readonly StoredPrice[] = []
-  let list = lazily(() => createPriceList({}))
+  /** Made at its first use: a command that asks no model needs none. */
+  let list: FixedPriceList | undefined
   let mark: string | undefined
   let loads = 0
   let newest = 0
@@ -89,6 +91,11 @@ export async function createPrices(parts: PricesParts): Promise<Prices> {
 
   const current = () => {
     if (now() - looked >= lookEvery) look()
+    list ??= createPriceList({
+      operator: stored.filter(({ source }) => source === 'operator'),
+      refreshed: stored.filter(({ source }) => source === 'refreshed'),
+      shipped: (plugin) => parts.shipped().of(plugin),
+    })
     return list
   }
   return {
@@ -158,24 +165,7 @@ export async function createPrices(parts: PricesParts): Promise<Prices> {
     newest = turn
     mark = seen
     stored = rows
-    list = lazily(() =>
-      createPriceList({
-        operator: rows.filter(({ source }) => source === 'operator'),
-        refreshed: rows.filter(({ source }) => source === 'refreshed'),
-        shipped: (plugin) => parts.shipped().of(plugin),
-      }),
-    )
-  }
-}
-
-/** A list that is made at its first use: a command that asks no model needs none. */
-function lazily(make: () => FixedPriceList): FixedPriceList {
-  let made: FixedPriceList | undefined
-  const list = () => (made ??= make())
-  return {
-    costOf: (place, amounts, at) => list().costOf(place, amounts, at),
-    mostFor: (place, input, output, at) => list().mostFor(place, input, output, at),
-    priceFor: (place, at) => list().priceFor(place, at),
+    list = undefined
   }
 }
 

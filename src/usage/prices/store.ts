@@ -16,16 +16,9 @@ export interface StoredPrice extends KnownPrice {
 }
 
 /** The key that distinguishes the prices of one source: one of each holds at a time. */
-export interface PriceKey {
-  readonly source: StoredPrice['source']
-  readonly plugin: string
-  readonly model: string
-  readonly validFrom?: number
-}
+export type PriceKey = Pick<StoredPrice, 'source' | 'plugin' | 'model' | 'validFrom'>
 
-export interface NewPrice {
-  readonly source: StoredPrice['source']
-  readonly origin: string
+export interface NewPrice extends Pick<StoredPrice, 'source' | 'origin'> {
   readonly price: Price
 }
 

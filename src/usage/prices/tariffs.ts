@@ -2,15 +2,8 @@ import type { Amounts } from '../cost.ts'
 import type { Price, Rates, Tariff } from './price.ts'
 
 /** All rates of a tariff; only `output` may be unknown. */
-interface FlatRates {
-  readonly input: number
-  readonly cached: number
-  readonly cacheWrite: number
-  readonly cacheWriteLong: number
-  readonly audioInput: number
+interface FlatRates extends Required<Omit<Rates, 'output'>> {
   readonly output: number | undefined
-  readonly audioOutput: number
-  readonly reasoning: number
   /** The dearest of each direction. */
   readonly mostInput: number
   readonly mostOutput: number | undefined
@@ -102,18 +95,7 @@ export function costOf({ standard, services }: FlatPrice, amounts: Amounts): num
   const reasoning = part(amounts.reasoning, output)
   const audioOutput = part(amounts.audioOutput, output - reasoning)
   const text = output - reasoning - audioOutput
-  const sum =
-    plain * rates.input +
-    cached * rates.cached +
-    written * rates.cacheWrite +
-    writtenLong * rates.cacheWriteLong +
-    audio * rates.audioInput +
-    text * (rates.output ?? 0) +
-    reasoning * rates.reasoning +
-    audioOutput * rates.audioOutput
-  // All terms are at least 0, so that a sum up to 2^53 means that each step was exact: nearly 9,007 USD.
-  if (sum <= Number.MAX_SAFE_INTEGER) return nanoOf(sum)
-  const exact = exactSum([
+  const terms = [
     [plain, rates.input],
     [cached, rates.cached],
     [written, rates.cacheWrite],
@@ -122,7 +104,12 @@ export function costOf({ standard, services }: FlatPrice, amounts: Amounts): num
     [text, rates.output ?? 0],
     [reasoning, rates.reasoning],
     [audioOutput, rates.audioOutput],
-  ])
+  ] as const
+  let sum = 0
+  for (const [count, rate] of terms) sum += count * rate
+  // All terms are at least 0, so that a sum up to 2^53 means that each step was exact: nearly 9,007 USD.
+  if (sum <= Number.MAX_SAFE_INTEGER) return nanoOf(sum)
+  const exact = exactSum(terms)
   return exact <= Number.MAX_SAFE_INTEGER ? Number(exact) : null
 }
 

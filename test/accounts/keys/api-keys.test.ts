@@ -216,7 +216,7 @@ async function withKeys(work: (parts: Parts) => Promise<void>): Promise<void> {
         await storage.keys.touch(uses)
       },
     })
-    const bounds = { inAll: 4, perUser: 3 }
+    const bounds = () => ({ inAll: 4, perUser: 3 })
     return createApiKeys({ store, bounds, clock: () => clock.now, newId: randomUUID })
   }
   try {

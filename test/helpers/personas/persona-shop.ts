@@ -58,8 +58,8 @@ export async function openShop(folder = newFolder(), { withoutChildren = false }
   await archive.sweep()
   const adaptation = createAdaptation({ store: storage.adaptations, now, newId })
   const producer = 'aichat test'
-  const folders = { scratch: join(folder, 'scratch') }
-  const tasks = childTasks(storage, { storage: settings, folders })
+  const scratch = join(folder, 'scratch')
+  const tasks = childTasks(storage, { storage: settings, scratch })
   const runInChild = withoutChildren ? (task: PackageWriterTask) => performTask(archive, task) : tasks.package
   const writer = createPackageWriter({ archive, producer, runInChild })
   const common = { archive, writer, now, newId, producer, ...(!withoutChildren && { runInChild: tasks.write }) }
@@ -68,7 +68,7 @@ export async function openShop(folder = newFolder(), { withoutChildren = false }
     ...common,
     backups,
     personas: { get: async (owner, id) => requireOwn(await personas.find(id), owner, id) },
-    scratch: openScratch(folders.scratch, newId),
+    scratch: openScratch(scratch, newId),
     defaultModel: () => undefined,
     workFactor: 8,
   })

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { openStorage, type Storage } from '../../../src/storage/open-storage.ts'
-import { type PriceRow, priceOf } from '../../../src/usage/prices/price-file.ts'
+import { priceOf } from '../../../src/usage/prices/price-file.ts'
+import type { PriceRow } from '../../../src/usage/prices/price-schema.ts'
 import { createPrices, type Prices } from '../../../src/usage/prices/prices.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
 import { rejects } from '../../helpers/rejection.ts'

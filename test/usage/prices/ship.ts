@@ -5,7 +5,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type MatchLogic, type ModelInfo, type ModelPrice, waitForUpdate } from '@pydantic/genai-prices'
-import { type PriceFile, type PriceRow, priceFormat, type RatesRow } from '../../../src/usage/prices/price-file.ts'
+import { type PriceFile, priceFormat } from '../../../src/usage/prices/price-file.ts'
+import type { PriceRow } from '../../../src/usage/prices/price-schema.ts'
 import { rateText } from '../../../src/usage/prices/rate-text.ts'
 
 /** The provider in the package's data of each plugin. GitHub's models are retired and had no price. */
@@ -26,7 +27,7 @@ const root = fileURLToPath(new URL('./', import.meta.resolve('#package')))
 export const shippedPath = `${root}src/usage/prices/shipped.json`
 
 /** The fields of the package's prices, USD per million tokens. Those of searches, pages, hours, pictures and films are left out. */
-const fields: Readonly<Record<string, keyof RatesRow>> = {
+const fields: Readonly<Record<string, keyof PriceRow['rates']>> = {
   input_mtok: 'input',
   output_mtok: 'output',
   cache_read_mtok: 'cached',
@@ -86,8 +87,8 @@ function isGiven(plugin: string, model: string): boolean {
 function tariffOf(prices: ModelPrice, isFree: boolean): Pick<PriceRow, 'rates' | 'long' | 'rounded'> | undefined {
   if (Object.keys(prices).length === 0) return isFree ? { rates: { input: '0', output: '0' } } : undefined
   if (prices['input_mtok'] === undefined) return undefined
-  const base: Partial<Record<keyof RatesRow, string>> = {}
-  const beyond: Partial<Record<keyof RatesRow, string>> = {}
+  const base: Partial<Record<keyof PriceRow['rates'], string>> = {}
+  const beyond: Partial<Record<keyof PriceRow['rates'], string>> = {}
   const starts = new Set<number>()
   const inexact: number[] = []
   const text = (usd: number): string => {
@@ -105,8 +106,8 @@ function tariffOf(prices: ModelPrice, isFree: boolean): Pick<PriceRow, 'rates' |
   if (starts.size > 1) throw new Error('a model has more than one threshold, which the format cannot say')
   const [above] = starts
   return {
-    rates: base as RatesRow,
-    ...(above !== undefined && { long: { above, rates: beyond as RatesRow } }),
+    rates: base as PriceRow['rates'],
+    ...(above !== undefined && { long: { above, rates: beyond as PriceRow['rates'] } }),
     ...(inexact.length > 0 && { rounded: true }),
   }
 }
