@@ -49,8 +49,7 @@ const id = z.string()
 
 export const showState = defineOperation({
   name: 'personas.state',
-  method: 'GET',
-  path: '/api/personas/:id/state',
+  route: 'GET /api/personas/:id/state',
   access: 'user',
   scope: 'personas',
   summary: 'Shows the adaptation state of a persona.',
@@ -64,8 +63,7 @@ export const showState = defineOperation({
 
 export const showMemoryOwner = defineOperation({
   name: 'memories.owner',
-  method: 'GET',
-  path: '/api/personas/:id/memory/owner',
+  route: 'GET /api/personas/:id/memory/owner',
   access: 'user',
   scope: 'memory',
   summary: 'Shows the owner of the memory: the persona’s name and description, and its learned state.',
@@ -86,8 +84,7 @@ export const showMemoryOwner = defineOperation({
 
 export const adaptPersona = defineOperation({
   name: 'personas.adapt',
-  method: 'POST',
-  path: '/api/personas/:id/state/adaptation',
+  route: 'POST /api/personas/:id/state/adaptation',
   access: 'user',
   scope: 'personas',
   summary: 'Applies or undoes an adaptation, or answers a proposal; the answer holds the change.',
@@ -102,8 +99,7 @@ export const adaptPersona = defineOperation({
 
 export const listAdaptations = defineOperation({
   name: 'personas.adaptations',
-  method: 'GET',
-  path: '/api/personas/:id/state/adaptation',
+  route: 'GET /api/personas/:id/state/adaptation',
   access: 'user',
   scope: 'personas',
   summary: 'Lists the adaptation log of a persona, newest first; undone records are marked.',

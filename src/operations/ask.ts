@@ -5,7 +5,7 @@ import { AppError, mostDetails } from '../errors.ts'
 import { validate } from '../formats/formats.ts'
 import { authorise } from './access.ts'
 import { recordDeed, recordedAtEnd } from './deeds.ts'
-import type { Ask, AskStream, Call, Caller, GuardedOperation, Operation } from './operation.ts'
+import type { Ask, AskStream, Call, Caller, GuardedOperation, Operation, Place } from './operation.ts'
 
 /** Validates an input. Throws `invalid` with one line per problem. */
 export function parseInput<I extends z.ZodType>(operation: Pick<Operation<I>, 'input'>, raw: unknown): z.output<I> {
@@ -56,7 +56,7 @@ export function askInProcess(
       const input = parseInput(operation, raw)
       const output: unknown = await operation.run(call, input, located)
       if (operation.access !== 'public')
-        await recordDeed(operation as GuardedOperation, call, { input, output, located })
+        await recordDeed(operation as GuardedOperation & Place, call, { input, output, located })
       return output as never
     },
     async askStream(operation, raw, signal, watch) {

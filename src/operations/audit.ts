@@ -23,8 +23,7 @@ const entry = z.object({
 
 export const showAudit = defineOperation({
   name: 'audit.list',
-  method: 'GET',
-  path: '/api/audit',
+  route: 'GET /api/audit',
   access: 'admin',
   summary:
     'Lists what was done, by whom and from where, the newest first: logins, and changes of users, keys, plugins, limits, prices, settings and backups. Never contents, keys or passwords.',

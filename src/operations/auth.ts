@@ -38,8 +38,7 @@ export const login = defineOperation({
   name: 'auth.login',
   login: 'opens',
   failures: [401, 429],
-  method: 'POST',
-  path: '/api/auth/login',
+  route: 'POST /api/auth/login',
   access: 'public',
   loginLimit: true,
   summary: 'Logs in with a username, or the address of a user, and a password.',
@@ -68,8 +67,7 @@ export const register = defineOperation({
   name: 'auth.register',
   login: 'opens',
   failures: [429],
-  method: 'POST',
-  path: '/api/auth/register',
+  route: 'POST /api/auth/register',
   access: 'public',
   createsFirstUser: true,
   blockedInSingleUserMode: true,
@@ -85,8 +83,7 @@ export const setUp = defineOperation({
   name: 'auth.setup',
   login: 'opens',
   failures: [429],
-  method: 'POST',
-  path: '/api/auth/setup',
+  route: 'POST /api/auth/setup',
   access: 'public',
   createsFirstUser: true,
   summary: 'Creates the administrator and logs them in, while there is no user.',
@@ -100,8 +97,7 @@ export const setUp = defineOperation({
 export const logout = defineOperation({
   name: 'auth.logout',
   login: 'ends',
-  method: 'POST',
-  path: '/api/auth/logout',
+  route: 'POST /api/auth/logout',
   access: 'user',
   summary: 'Ends this login.',
   limit,
@@ -116,8 +112,7 @@ export const logout = defineOperation({
 
 export const whoAmI = defineOperation({
   name: 'auth.me',
-  method: 'GET',
-  path: '/api/auth/me',
+  route: 'GET /api/auth/me',
   access: 'user',
   summary: 'Shows the authenticated user.',
   input: z.object({}),
@@ -175,8 +170,7 @@ export const changePassword = defineOperation({
   name: 'auth.change-password',
   login: 'opens',
   failures: [429],
-  method: 'POST',
-  path: '/api/auth/change-password',
+  route: 'POST /api/auth/change-password',
   access: 'user',
   summary:
     "Changes the caller's password; every login of the user ends, and a new one begins. API keys live on unless `revoke_keys` is true.",
@@ -193,8 +187,7 @@ export const changePassword = defineOperation({
 export const resetPassword = defineOperation({
   name: 'auth.reset-password',
   failures: [404],
-  method: 'POST',
-  path: '/api/auth/reset-password',
+  route: 'POST /api/auth/reset-password',
   access: 'admin',
   audited: true,
   summary:
@@ -233,8 +226,7 @@ export const resetPassword = defineOperation({
 
 export const systemInfo = defineOperation({
   name: 'auth.system-info',
-  method: 'GET',
-  path: '/api/auth/system-info',
+  route: 'GET /api/auth/system-info',
   access: 'public',
   summary: 'Shows the mode of the installation and its password rules.',
   input: z.object({}),

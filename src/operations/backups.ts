@@ -29,8 +29,7 @@ const passphrase = z.exactOptional(z.string().min(8).max(1_000))
 
 export const createBackup = defineOperation({
   name: 'backups.create',
-  method: 'POST',
-  path: '/api/backups',
+  route: 'POST /api/backups',
   access: 'admin',
   summary: 'Backs up everything that this installation keeps, to the place of the settings.',
   status: 201,
@@ -44,8 +43,7 @@ export const createBackup = defineOperation({
 
 export const listFullBackups = defineOperation({
   name: 'backups.list',
-  method: 'GET',
-  path: '/api/backups',
+  route: 'GET /api/backups',
   access: 'admin',
   summary: 'Lists the backups of everything, the newest first.',
   failures: [503],
@@ -59,8 +57,7 @@ export const listFullBackups = defineOperation({
 
 export const verifyBackup = defineOperation({
   name: 'backups.verify',
-  method: 'POST',
-  path: '/api/backups/:name/verify',
+  route: 'POST /api/backups/:name/verify',
   access: 'admin',
   summary: 'Reads a whole backup and compares each of its parts with the manifest.',
   failures: [500, 503],
@@ -71,8 +68,7 @@ export const verifyBackup = defineOperation({
 
 export const removeBackup = defineOperation({
   name: 'backups.remove',
-  method: 'DELETE',
-  path: '/api/backups/:name',
+  route: 'DELETE /api/backups/:name',
   access: 'admin',
   summary: 'Removes a backup of everything.',
   audited: true,

@@ -139,8 +139,7 @@ const chatOutput = z.looseObject({
 export const chat = defineOperation({
   name: 'chat.complete',
   failures: [404, 422, 429, 502, 504],
-  method: 'POST',
-  path: '/api/chat',
+  route: 'POST /api/chat',
   access: 'user',
   scope: 'chat',
   summary: 'Answers a conversation: by the active plugin, and if that fails by the local model runner.',
@@ -275,8 +274,7 @@ const longestNamed = 100
 export const previewChat = defineOperation({
   name: 'chat.preview',
   failures: [404, 422, 429],
-  method: 'POST',
-  path: '/api/chat/preview',
+  route: 'POST /api/chat/preview',
   access: 'user',
   scope: 'chat',
   summary:
@@ -328,8 +326,7 @@ export const previewChat = defineOperation({
 
 export const listChatModels = defineOperation({
   name: 'chat.models',
-  method: 'GET',
-  path: '/api/chat/models',
+  route: 'GET /api/chat/models',
   access: 'user',
   scope: 'models',
   impersonal: true,
@@ -378,8 +375,7 @@ export const listChatModels = defineOperation({
 
 export const countTokens = defineOperation({
   name: 'chat.tokens',
-  method: 'POST',
-  path: '/api/chat/tokens',
+  route: 'POST /api/chat/tokens',
   access: 'user',
   scope: 'chat',
   failures: [404],

@@ -15,8 +15,7 @@ const usualTurns = 2
 export const compactSession = defineOperation({
   name: 'sessions.compact',
   failures: [409, 422],
-  method: 'POST',
-  path: '/api/sessions/:id/compact',
+  route: 'POST /api/sessions/:id/compact',
   access: 'user',
   scope: 'personas',
   summary:

@@ -1,4 +1,4 @@
-import type { Call, Deed, GuardedOperation } from './operation.ts'
+import type { Call, Deed, GuardedOperation, Place } from './operation.ts'
 
 /** A run of an operation. */
 export interface Run {
@@ -10,7 +10,7 @@ export interface Run {
 
 /** Records a run that succeeded, where its operation is audited. */
 export async function recordDeed(
-  operation: GuardedOperation,
+  operation: GuardedOperation & Place,
   { app, caller, address }: Call,
   { input, output, located }: Run,
 ): Promise<void> {

@@ -94,8 +94,7 @@ async function locateKey({ app, caller }: Call, { id = '' }: Readonly<Record<str
 
 export const listKeys = defineOperation({
   name: 'keys.list',
-  method: 'GET',
-  path: '/api/keys',
+  route: 'GET /api/keys',
   access: 'user',
   summary: "Lists the caller's API keys, oldest first; for an administrator also those of a user, or of all.",
   input: z.object({ ...page, user_id: z.exactOptional(z.string()), all: queryFlag }),
@@ -110,8 +109,7 @@ export const listKeys = defineOperation({
 
 export const createKey = defineOperation({
   name: 'keys.create',
-  method: 'POST',
-  path: '/api/keys',
+  route: 'POST /api/keys',
   access: 'user',
   audited: true,
   summary: 'Makes an API key; its secret is in this answer alone. An administrator may make one for another user.',
@@ -150,8 +148,7 @@ export const createKey = defineOperation({
 
 export const showKey = defineOperation({
   name: 'keys.show',
-  method: 'GET',
-  path: '/api/keys/:id',
+  route: 'GET /api/keys/:id',
   access: 'user',
   summary: 'Shows an API key without its secret, and which of its secrets was used when.',
   locate: locateKey,
@@ -162,8 +159,7 @@ export const showKey = defineOperation({
 
 export const updateKey = defineOperation({
   name: 'keys.update',
-  method: 'PUT',
-  path: '/api/keys/:id',
+  route: 'PUT /api/keys/:id',
   access: 'user',
   audited: true,
   summary:
@@ -195,8 +191,7 @@ export const updateKey = defineOperation({
 
 export const rotateKey = defineOperation({
   name: 'keys.rotate',
-  method: 'POST',
-  path: '/api/keys/:id/rotate',
+  route: 'POST /api/keys/:id/rotate',
   access: 'user',
   audited: true,
   summary:
@@ -215,8 +210,7 @@ export const rotateKey = defineOperation({
 
 export const revokeKey = defineOperation({
   name: 'keys.revoke',
-  method: 'DELETE',
-  path: '/api/keys/:id',
+  route: 'DELETE /api/keys/:id',
   access: 'user',
   audited: true,
   summary: 'Revokes an API key for good and ends its open streams; it stays in lists, since usage names it.',

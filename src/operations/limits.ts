@@ -107,8 +107,7 @@ const subject = z.string().max(300)
 
 export const listLimits = defineOperation({
   name: 'limits.list',
-  method: 'GET',
-  path: '/api/limits',
+  route: 'GET /api/limits',
   access: 'user',
   summary: 'Lists limits and the state of their budgets: all of them for an administrator, else those of the caller.',
   input: z.object({}),
@@ -121,8 +120,7 @@ export const listLimits = defineOperation({
 
 export const showLimit = defineOperation({
   name: 'limits.show',
-  method: 'GET',
-  path: '/api/limits/:subject',
+  route: 'GET /api/limits/:subject',
   access: 'admin',
   summary: 'Shows the limits of a subject: key:ID, user:NAME, plugin:ID or all.',
   input: z.object({ subject }),
@@ -137,8 +135,7 @@ export const showLimit = defineOperation({
 
 export const checkLimit = defineOperation({
   name: 'limits.check',
-  method: 'GET',
-  path: '/api/limits/:subject/check',
+  route: 'GET /api/limits/:subject/check',
   access: 'admin',
   summary:
     'Shows what a change of the limits of a subject meets: those that it has, and the models that a budget of it refuses, since their price is not known.',
@@ -162,8 +159,7 @@ export const checkLimit = defineOperation({
 
 const setLimit = defineOperation({
   name: 'limits.set',
-  method: 'PUT',
-  path: '/api/limits/:subject',
+  route: 'PUT /api/limits/:subject',
   access: 'admin',
   audited: true,
   summary: 'Replaces the limits of a subject; its counts and spent money stay.',
@@ -179,8 +175,7 @@ const setLimit = defineOperation({
 
 export const changeLimit = defineOperation({
   name: 'limits.change',
-  method: 'POST',
-  path: '/api/limits/:subject/change',
+  route: 'POST /api/limits/:subject/change',
   access: 'admin',
   audited: true,
   summary:
@@ -206,8 +201,7 @@ export const changeLimit = defineOperation({
 
 export const removeLimit = defineOperation({
   name: 'limits.remove',
-  method: 'DELETE',
-  path: '/api/limits/:subject',
+  route: 'DELETE /api/limits/:subject',
   access: 'admin',
   audited: true,
   summary: 'Removes the limits of a subject.',
@@ -221,8 +215,7 @@ export const removeLimit = defineOperation({
 
 export const resetLimit = defineOperation({
   name: 'limits.reset',
-  method: 'POST',
-  path: '/api/limits/:subject/reset',
+  route: 'POST /api/limits/:subject/reset',
   access: 'admin',
   audited: true,
   summary:

@@ -95,8 +95,7 @@ const foundLimit = z.coerce.number().int().min(1).max(mostFound)
 
 export const addMemory = defineOperation({
   name: 'memories.add',
-  method: 'POST',
-  path: '/api/personas/:id/memory',
+  route: 'POST /api/personas/:id/memory',
   access: 'user',
   scope: 'memory',
   status: 201,
@@ -121,8 +120,7 @@ const mostInBatch = 1000
 
 const addMemories = defineOperation({
   name: 'memories.addBatch',
-  method: 'POST',
-  path: '/api/personas/:id/memory/batch',
+  route: 'POST /api/personas/:id/memory/batch',
   access: 'user',
   scope: 'memory',
   status: 201,
@@ -161,8 +159,7 @@ function withoutEmbedding({ embedding: _embedding, ...rest }: MemoryView) {
 export const showMemory = defineOperation({
   name: 'memories.show',
   failures: [404],
-  method: 'GET',
-  path: '/api/personas/:id/memory/:memory_id',
+  route: 'GET /api/personas/:id/memory/:memory_id',
   access: 'user',
   scope: 'memory',
   summary: 'Shows a memory; its embedding on request.',
@@ -193,8 +190,7 @@ export function backupsField(changed: ChangedBackups): { backups?: ChangedBackup
 export const editMemory = defineOperation({
   name: 'memories.edit',
   failures: [404],
-  method: 'PUT',
-  path: '/api/personas/:id/memory/:memory_id',
+  route: 'PUT /api/personas/:id/memory/:memory_id',
   access: 'user',
   scope: 'memory',
   summary: 'Edits a memory: absent fields stay, metadata is merged field by field, and null removes a field of it.',
@@ -212,8 +208,7 @@ export const editMemory = defineOperation({
 export const removeMemory = defineOperation({
   name: 'memories.remove',
   failures: [404],
-  method: 'DELETE',
-  path: '/api/personas/:id/memory/:memory_id',
+  route: 'DELETE /api/personas/:id/memory/:memory_id',
   access: 'user',
   scope: 'memory',
   summary: "Removes a memory for good, also from the persona's backups.",
@@ -228,8 +223,7 @@ export const removeMemory = defineOperation({
 
 export const listMemories = defineOperation({
   name: 'memories.list',
-  method: 'GET',
-  path: '/api/personas/:id/memory',
+  route: 'GET /api/personas/:id/memory',
   access: 'user',
   scope: 'memory',
   summary: "Lists a persona's memories, newest first, all or those that meet the conditions; embeddings on request.",
@@ -267,8 +261,7 @@ export const listMemories = defineOperation({
 
 export const searchMemories = defineOperation({
   name: 'memories.search',
-  method: 'POST',
-  path: '/api/personas/:id/memory/search',
+  route: 'POST /api/personas/:id/memory/search',
   access: 'user',
   scope: 'memory',
   summary:
@@ -343,8 +336,7 @@ export const searchMemories = defineOperation({
 
 export const wipeMemories = defineOperation({
   name: 'memories.wipe',
-  method: 'DELETE',
-  path: '/api/personas/:id/memory',
+  route: 'DELETE /api/personas/:id/memory',
   access: 'user',
   audited: true,
   scope: 'memory',
@@ -372,8 +364,7 @@ export const wipeMemories = defineOperation({
 
 export const listCategories = defineOperation({
   name: 'memories.categories',
-  method: 'GET',
-  path: '/api/personas/:id/memory/categories',
+  route: 'GET /api/personas/:id/memory/categories',
   access: 'user',
   scope: 'memory',
   summary: "Counts a persona's memories by category; the empty category holds those without one.",
@@ -387,8 +378,7 @@ export const listCategories = defineOperation({
 
 export const listEvictions = defineOperation({
   name: 'memories.evictions',
-  method: 'GET',
-  path: '/api/personas/:id/memory/evictions',
+  route: 'GET /api/personas/:id/memory/evictions',
   access: 'user',
   scope: 'memory',
   summary: 'Lists the evicted memories with the reason, newest first.',

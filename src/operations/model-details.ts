@@ -47,8 +47,7 @@ const details = z.object({
 export const showModel = defineOperation({
   name: 'models.show',
   failures: [404],
-  method: 'GET',
-  path: '/api/models/show',
+  route: 'GET /api/models/show',
   access: 'user',
   scope: 'models',
   impersonal: true,
@@ -83,8 +82,7 @@ const runningRow = z.object({
 
 export const runningModels = defineOperation({
   name: 'models.running',
-  method: 'GET',
-  path: '/api/models/running',
+  route: 'GET /api/models/running',
   access: 'user',
   scope: 'models',
   impersonal: true,

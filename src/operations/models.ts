@@ -24,8 +24,7 @@ export const modelRow = z.object({
 export const listModels = defineOperation({
   name: 'models.list',
   failures: [404],
-  method: 'GET',
-  path: '/api/models',
+  route: 'GET /api/models',
   access: 'user',
   scope: 'models',
   impersonal: true,
@@ -112,8 +111,7 @@ export type RefreshPiece = { readonly total: number } | { readonly row: RefreshR
 export const refreshModels = defineOperation({
   name: 'models.refresh',
   failures: [404, 502, 504],
-  method: 'POST',
-  path: '/api/models/refresh',
+  route: 'POST /api/models/refresh',
   access: 'admin',
   impersonal: true,
   audited: true,
@@ -158,8 +156,7 @@ function refreshRequest(input: { plugins?: string[]; dry_run: boolean; force: bo
 export const restoreModels = defineOperation({
   name: 'models.restore',
   failures: [404],
-  method: 'POST',
-  path: '/api/models/restore',
+  route: 'POST /api/models/restore',
   access: 'admin',
   impersonal: true,
   audited: true,

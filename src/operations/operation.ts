@@ -51,9 +51,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 interface OperationParts {
   /** `area.verb`: the name in the OpenAPI document and in logs. */
   readonly name: string
-  readonly method: Method
-  /** With `:name` for parts that become fields of the input. */
-  readonly path: `/${string}`
+  /** Its method and path, with `:name` for parts that become fields of the input: `GET /api/keys/:id`. */
+  readonly route: `${Method} /${string}`
   /** A sentence for the OpenAPI document. */
   readonly summary: string
   /** The media types of an answer that is a Download. */
@@ -155,9 +154,14 @@ export interface Deed {
   readonly name?: string
 }
 
-export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> =
-  | PublicOperation<I, O>
-  | GuardedOperation<I, O>
+/** The two parts of a route. */
+export interface Place {
+  readonly method: Method
+  readonly path: `/${string}`
+}
+
+export type Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> = Place &
+  (PublicOperation<I, O> | GuardedOperation<I, O>)
 
 export interface StreamOf<I extends z.ZodType = z.ZodType> {
   wanted(input: z.output<I>): boolean
@@ -194,15 +198,16 @@ export class Download {
   }
 }
 
-/** Types an operation by its schemas. */
+/** Types an operation by its schemas, and reads the parts of its route. */
 export function defineOperation<I extends z.ZodType, O extends z.ZodType>(
   operation: PublicOperation<I, O>,
-): PublicOperation<I, O>
+): PublicOperation<I, O> & Place
 export function defineOperation<I extends z.ZodType, O extends z.ZodType, L = void>(
   operation: GuardedOperation<I, O, L>,
-): GuardedOperation<I, O, L>
-export function defineOperation(operation: Operation): Operation {
-  return operation
+): GuardedOperation<I, O, L> & Place
+export function defineOperation(operation: PublicOperation | GuardedOperation): Operation {
+  const [method, path] = operation.route.split(' ') as [Method, Place['path']]
+  return { ...operation, method, path }
 }
 
 /** Runs an operation: in this process, or over HTTP, where `watch` hears nothing. */

@@ -50,8 +50,7 @@ const verification = z.object({
 
 export const backUpPersona = defineOperation({
   name: 'personas.backup',
-  method: 'POST',
-  path: '/api/personas/:id/backup',
+  route: 'POST /api/personas/:id/backup',
   access: 'user',
   audited: true,
   scope: ['personas', 'memory'],
@@ -68,8 +67,7 @@ export const backUpPersona = defineOperation({
 
 export const listBackups = defineOperation({
   name: 'personas.backups',
-  method: 'GET',
-  path: '/api/personas/:id/backups',
+  route: 'GET /api/personas/:id/backups',
   access: 'user',
   scope: ['personas', 'memory'],
   summary: 'Lists the backups of a persona, newest first.',
@@ -83,8 +81,7 @@ export const listBackups = defineOperation({
 
 export const restorePersona = defineOperation({
   name: 'personas.restore',
-  method: 'POST',
-  path: '/api/personas/:id/restore',
+  route: 'POST /api/personas/:id/restore',
   access: 'user',
   audited: true,
   scope: ['personas', 'memory'],
@@ -111,8 +108,7 @@ export const restorePersona = defineOperation({
 
 export const exportPersona = defineOperation({
   name: 'personas.export',
-  method: 'POST',
-  path: '/api/personas/:id/export',
+  route: 'POST /api/personas/:id/export',
   access: 'user',
   audited: true,
   scope: ['personas', 'memory'],
@@ -137,8 +133,7 @@ export const exportPersona = defineOperation({
 export const importPersona = defineOperation({
   name: 'personas.import',
   failures: [404, 429],
-  method: 'POST',
-  path: '/api/personas/import',
+  route: 'POST /api/personas/import',
   access: 'user',
   audited: true,
   scope: ['personas', 'memory'],
@@ -190,8 +185,7 @@ export const importPersona = defineOperation({
 
 export const verifyPersona = defineOperation({
   name: 'personas.verify',
-  method: 'POST',
-  path: '/api/personas/:id/verify',
+  route: 'POST /api/personas/:id/verify',
   access: 'user',
   scope: ['personas', 'memory'],
   summary: 'Verifies a package, or without one the stored persona.',

@@ -18,8 +18,7 @@ export function locatePersona(call: Call, { id = '' }: Readonly<Record<string, s
 
 export const listPersonas = defineOperation({
   name: 'personas.list',
-  method: 'GET',
-  path: '/api/personas',
+  route: 'GET /api/personas',
   access: 'user',
   scope: 'personas',
   summary: "Lists the caller's personas, oldest first.",
@@ -35,8 +34,7 @@ export const listPersonas = defineOperation({
 
 export const createPersona = defineOperation({
   name: 'personas.create',
-  method: 'POST',
-  path: '/api/personas',
+  route: 'POST /api/personas',
   access: 'user',
   scope: 'personas',
   status: 201,
@@ -48,8 +46,7 @@ export const createPersona = defineOperation({
 
 export const showPersona = defineOperation({
   name: 'personas.show',
-  method: 'GET',
-  path: '/api/personas/:id',
+  route: 'GET /api/personas/:id',
   access: 'user',
   scope: 'personas',
   summary: 'Shows a persona.',
@@ -60,8 +57,7 @@ export const showPersona = defineOperation({
 
 export const updatePersona = defineOperation({
   name: 'personas.update',
-  method: 'PUT',
-  path: '/api/personas/:id',
+  route: 'PUT /api/personas/:id',
   access: 'user',
   scope: 'personas',
   summary: 'Changes a persona: absent fields stay, null removes an optional one, settings are merged.',
@@ -74,8 +70,7 @@ export const updatePersona = defineOperation({
 
 export const removePersona = defineOperation({
   name: 'personas.remove',
-  method: 'DELETE',
-  path: '/api/personas/:id',
+  route: 'DELETE /api/personas/:id',
   access: 'user',
   audited: true,
   scope: 'personas',
@@ -93,8 +88,7 @@ export const removePersona = defineOperation({
 
 export const listEmbeddingModels = defineOperation({
   name: 'embeddings.models',
-  method: 'GET',
-  path: '/api/embeddings/models',
+  route: 'GET /api/embeddings/models',
   access: 'user',
   scope: 'models',
   summary: 'Lists the embedding models of this machine, and how to get one where there is only the built-in one.',

@@ -23,8 +23,7 @@ function keyNameOf({ app }: Pick<Call, 'app'>, id: string): string {
 
 export const setPluginKey = defineOperation({
   name: 'plugins.set_key',
-  method: 'PUT',
-  path: '/api/plugins/:id/key',
+  route: 'PUT /api/plugins/:id/key',
   access: 'admin',
   impersonal: true,
   audited: true,
@@ -51,8 +50,7 @@ export const setPluginKey = defineOperation({
 
 const removePluginKey = defineOperation({
   name: 'plugins.remove_key',
-  method: 'DELETE',
-  path: '/api/plugins/:id/key',
+  route: 'DELETE /api/plugins/:id/key',
   access: 'admin',
   impersonal: true,
   audited: true,

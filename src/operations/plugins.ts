@@ -30,8 +30,7 @@ function written({ app }: Pick<Call, 'app'>, view: PluginView) {
 
 export const listPlugins = defineOperation({
   name: 'plugins.list',
-  method: 'GET',
-  path: '/api/plugins',
+  route: 'GET /api/plugins',
   access: 'user',
   impersonal: true,
   summary: 'Lists the installed plugins.',
@@ -46,8 +45,7 @@ export const listPlugins = defineOperation({
 
 export const currentPlugin = defineOperation({
   name: 'plugins.current',
-  method: 'GET',
-  path: '/api/plugins/active/current',
+  route: 'GET /api/plugins/active/current',
   access: 'user',
   impersonal: true,
   summary: 'Shows the active plugin of a kind, or null.',
@@ -61,8 +59,7 @@ export const currentPlugin = defineOperation({
 
 export const pluginStatus = defineOperation({
   name: 'plugins.status',
-  method: 'GET',
-  path: '/api/plugins/status/all',
+  route: 'GET /api/plugins/status/all',
   access: 'user',
   impersonal: true,
   summary: 'Shows for every plugin whether it is usable, its last error and its circuit.',
@@ -102,8 +99,7 @@ export const pluginStatus = defineOperation({
 
 export const showPlugin = defineOperation({
   name: 'plugins.show',
-  method: 'GET',
-  path: '/api/plugins/:id',
+  route: 'GET /api/plugins/:id',
   access: 'user',
   impersonal: true,
   summary: 'Shows one plugin.',
@@ -114,8 +110,7 @@ export const showPlugin = defineOperation({
 
 export const exportPlugin = defineOperation({
   name: 'plugins.export',
-  method: 'GET',
-  path: '/api/plugins/:id/export',
+  route: 'GET /api/plugins/:id/export',
   access: 'user',
   impersonal: true,
   summary: 'Exports the plugin document, which another installation can install.',
@@ -127,8 +122,7 @@ export const exportPlugin = defineOperation({
 
 export const installPlugin = defineOperation({
   name: 'plugins.install',
-  method: 'POST',
-  path: '/api/plugins/install',
+  route: 'POST /api/plugins/install',
   access: 'admin',
   impersonal: true,
   audited: true,
@@ -145,8 +139,7 @@ export const installPlugin = defineOperation({
 
 const uploadPlugin = defineOperation({
   name: 'plugins.upload',
-  method: 'POST',
-  path: '/api/plugins/upload',
+  route: 'POST /api/plugins/upload',
   access: 'admin',
   impersonal: true,
   audited: true,
@@ -163,8 +156,7 @@ const uploadPlugin = defineOperation({
 
 export const updatePlugin = defineOperation({
   name: 'plugins.update',
-  method: 'PUT',
-  path: '/api/plugins/:id',
+  route: 'PUT /api/plugins/:id',
   access: 'admin',
   impersonal: true,
   audited: true,
@@ -180,8 +172,7 @@ export const updatePlugin = defineOperation({
 
 export const removePlugin = defineOperation({
   name: 'plugins.remove',
-  method: 'DELETE',
-  path: '/api/plugins/:id',
+  route: 'DELETE /api/plugins/:id',
   access: 'admin',
   impersonal: true,
   audited: true,
@@ -193,8 +184,7 @@ export const removePlugin = defineOperation({
 
 export const activatePlugin = defineOperation({
   name: 'plugins.activate',
-  method: 'POST',
-  path: '/api/plugins/activate/:id',
+  route: 'POST /api/plugins/activate/:id',
   access: 'admin',
   impersonal: true,
   audited: true,
@@ -216,8 +206,7 @@ export const activatePlugin = defineOperation({
 
 export const deactivatePlugin = defineOperation({
   name: 'plugins.deactivate',
-  method: 'POST',
-  path: '/api/plugins/deactivate',
+  route: 'POST /api/plugins/deactivate',
   access: 'admin',
   impersonal: true,
   audited: true,
@@ -231,8 +220,7 @@ export const deactivatePlugin = defineOperation({
 
 export const testPlugin = defineOperation({
   name: 'plugins.test',
-  method: 'POST',
-  path: '/api/plugins/:id/test',
+  route: 'POST /api/plugins/:id/test',
   access: 'admin',
   impersonal: true,
   summary: 'Makes a tiny live call and names the step that failed.',

@@ -22,8 +22,7 @@ const shownPrice = z.object({
 
 export const listPrices = defineOperation({
   name: 'prices.list',
-  method: 'GET',
-  path: '/api/prices',
+  route: 'GET /api/prices',
   access: 'user',
   summary:
     'Lists the prices of models in USD per million tokens, by plugin and model. Of several for one model the operator’s goes before the refreshed and the shipped one.',
@@ -46,8 +45,7 @@ export const listPrices = defineOperation({
 export const setPrices = defineOperation({
   name: 'prices.set',
   failures: [404],
-  method: 'PUT',
-  path: '/api/prices',
+  route: 'PUT /api/prices',
   access: 'admin',
   audited: true,
   summary: "Sets prices of the operator's, all or none; each supersedes the one of the same plugin, model and day.",
@@ -63,8 +61,7 @@ export const setPrices = defineOperation({
 export const unsetPrice = defineOperation({
   name: 'prices.unset',
   failures: [404],
-  method: 'DELETE',
-  path: '/api/prices',
+  route: 'DELETE /api/prices',
   access: 'admin',
   audited: true,
   summary: "Ends a price of the operator's, so that the refreshed or the shipped one counts again.",

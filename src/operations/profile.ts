@@ -34,8 +34,7 @@ const text = z.string().max(10 * profileLimits.characters, `must have at most ${
 
 export const showProfile = defineOperation({
   name: 'profile.show',
-  method: 'GET',
-  path: '/api/personas/:id/profile',
+  route: 'GET /api/personas/:id/profile',
   access: 'user',
   scope: 'memory',
   summary: "Shows a persona's profile: what always holds for its user, and stands in every prompt.",
@@ -54,8 +53,7 @@ export const showProfile = defineOperation({
 
 export const addProfileLine = defineOperation({
   name: 'profile.add',
-  method: 'POST',
-  path: '/api/personas/:id/profile',
+  route: 'POST /api/personas/:id/profile',
   access: 'user',
   scope: 'memory',
   status: 201,
@@ -72,8 +70,7 @@ const lineId = personaId.extend({ line_id: z.string() })
 export const editProfileLine = defineOperation({
   name: 'profile.edit',
   failures: [404],
-  method: 'PATCH',
-  path: '/api/personas/:id/profile/:line_id',
+  route: 'PATCH /api/personas/:id/profile/:line_id',
   access: 'user',
   scope: 'memory',
   summary: 'Changes a line of the profile; the earlier text goes to the history.',
@@ -87,8 +84,7 @@ export const editProfileLine = defineOperation({
 export const removeProfileLine = defineOperation({
   name: 'profile.remove',
   failures: [404],
-  method: 'DELETE',
-  path: '/api/personas/:id/profile/:line_id',
+  route: 'DELETE /api/personas/:id/profile/:line_id',
   access: 'user',
   scope: 'memory',
   summary: "Removes a line of the profile for good, also from its history and the persona's backups.",
@@ -103,8 +99,7 @@ export const removeProfileLine = defineOperation({
 
 export const forgetMemories = defineOperation({
   name: 'memories.forget',
-  method: 'POST',
-  path: '/api/personas/:id/memory/forget',
+  route: 'POST /api/personas/:id/memory/forget',
   access: 'user',
   audited: true,
   scope: 'memory',

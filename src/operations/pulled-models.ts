@@ -22,8 +22,7 @@ export type PullPiece =
 export const pullModel = defineOperation({
   name: 'models.pull',
   failures: [404, 502, 504],
-  method: 'POST',
-  path: '/api/models/pull',
+  route: 'POST /api/models/pull',
   access: 'admin',
   impersonal: true,
   audited: true,
@@ -46,8 +45,7 @@ export const pullModel = defineOperation({
 
 export const removeModel = defineOperation({
   name: 'models.remove',
-  method: 'DELETE',
-  path: '/api/models/:name',
+  route: 'DELETE /api/models/:name',
   access: 'admin',
   impersonal: true,
   audited: true,

@@ -56,8 +56,7 @@ const followed = z.object({
 
 export const listRequests = defineOperation({
   name: 'requests.list',
-  method: 'GET',
-  path: '/api/requests',
+  route: 'GET /api/requests',
   access: 'user',
   summary:
     "Lists the requests to models under way, and then the last ones that ended, each newest first: the caller's, for an administrator everybody's. They are kept in memory, since the service began.",
@@ -73,8 +72,7 @@ export const listRequests = defineOperation({
 
 const showRequest = defineOperation({
   name: 'requests.show',
-  method: 'GET',
-  path: '/api/requests/:id',
+  route: 'GET /api/requests/:id',
   access: 'user',
   summary: 'Shows a request to a model with every attempt, and why each one failed.',
   input: z.object({ id: z.string() }),
@@ -91,8 +89,7 @@ const showRequest = defineOperation({
 
 export const showLoad = defineOperation({
   name: 'service.load',
-  method: 'GET',
-  path: '/api/load',
+  route: 'GET /api/load',
   access: 'user',
   summary: 'Shows the circuits that are not closed, and the queues of the speech servers of this process.',
   input: z.object({}),

@@ -3,8 +3,7 @@ import { defineOperation } from './operation.ts'
 
 const responseExtent = defineOperation({
   name: 'responses.extent',
-  method: 'GET',
-  path: '/api/responses',
+  route: 'GET /api/responses',
   access: 'user',
   summary: "Tells how many of the caller's responses are kept for clients of /v1/responses, and for how long.",
   input: z.object({}),
@@ -22,8 +21,7 @@ const responseExtent = defineOperation({
 
 const removeResponses = defineOperation({
   name: 'responses.clear',
-  method: 'DELETE',
-  path: '/api/responses',
+  route: 'DELETE /api/responses',
   access: 'user',
   summary: "Removes all of the caller's responses that are kept for clients of /v1/responses.",
   input: z.object({}),

@@ -17,8 +17,7 @@ const reloadedOutput = z.object({
 export const reloadService = defineOperation({
   name: 'service.reload',
   failures: [503],
-  method: 'POST',
-  path: '/api/service/reload',
+  route: 'POST /api/service/reload',
   access: 'admin',
   audited: true,
   summary:
@@ -35,8 +34,7 @@ export const reloadService = defineOperation({
 
 export const runningService = defineOperation({
   name: 'service.running',
-  method: 'GET',
-  path: '/api/service',
+  route: 'GET /api/service',
   access: 'admin',
   summary: 'Shows the process that serves: its addresses, how long it runs, and its last reload.',
   failures: [503],

@@ -5,8 +5,7 @@ import { defineOperation } from './operation.ts'
 
 export const serviceStatus = defineOperation({
   name: 'service.status',
-  method: 'GET',
-  path: '/api/status',
+  route: 'GET /api/status',
   access: 'user',
   summary: 'Shows the active plugin and the local runner, which answer chats.',
   input: z.object({}),

@@ -74,8 +74,7 @@ export async function locateSession(
 
 export const listSessions = defineOperation({
   name: 'sessions.list',
-  method: 'GET',
-  path: '/api/sessions',
+  route: 'GET /api/sessions',
   access: 'user',
   scope: 'personas',
   summary: "Lists the caller's saved conversations, most recently used first; with `persona`, those with her alone.",
@@ -99,8 +98,7 @@ export const listSessions = defineOperation({
 export const createSession = defineOperation({
   name: 'sessions.create',
   failures: [404],
-  method: 'POST',
-  path: '/api/sessions',
+  route: 'POST /api/sessions',
   access: 'user',
   scope: 'personas',
   status: 201,
@@ -125,8 +123,7 @@ export const createSession = defineOperation({
 
 export const showSession = defineOperation({
   name: 'sessions.show',
-  method: 'GET',
-  path: '/api/sessions/:id',
+  route: 'GET /api/sessions/:id',
   access: 'user',
   scope: 'personas',
   summary:
@@ -183,8 +180,7 @@ const longestSearch = 1_000
 
 export const searchSessions = defineOperation({
   name: 'sessions.search',
-  method: 'GET',
-  path: '/api/sessions/search',
+  route: 'GET /api/sessions/search',
   access: 'user',
   scope: 'personas',
   summary:
@@ -232,8 +228,7 @@ export const searchSessions = defineOperation({
 
 export const renameSession = defineOperation({
   name: 'sessions.rename',
-  method: 'PUT',
-  path: '/api/sessions/:id',
+  route: 'PUT /api/sessions/:id',
   access: 'user',
   scope: 'personas',
   summary: 'Renames a saved conversation.',
@@ -253,8 +248,7 @@ const expected = { expected_messages: z.exactOptional(z.int().min(0)) }
 export const appendToSession = defineOperation({
   name: 'sessions.append',
   failures: [409],
-  method: 'POST',
-  path: '/api/sessions/:id/messages',
+  route: 'POST /api/sessions/:id/messages',
   access: 'user',
   scope: 'personas',
   summary:
@@ -293,8 +287,7 @@ export const appendToSession = defineOperation({
 export const undoSession = defineOperation({
   name: 'sessions.undo',
   failures: [409],
-  method: 'POST',
-  path: '/api/sessions/:id/undo',
+  route: 'POST /api/sessions/:id/undo',
   access: 'user',
   scope: 'personas',
   summary:
@@ -321,8 +314,7 @@ export const undoSession = defineOperation({
 
 export const removeSession = defineOperation({
   name: 'sessions.remove',
-  method: 'DELETE',
-  path: '/api/sessions/:id',
+  route: 'DELETE /api/sessions/:id',
   access: 'user',
   scope: 'personas',
   summary: 'Removes a saved conversation for good.',
@@ -337,8 +329,7 @@ export const removeSession = defineOperation({
 
 export const removeSessions = defineOperation({
   name: 'sessions.clear',
-  method: 'DELETE',
-  path: '/api/sessions',
+  route: 'DELETE /api/sessions',
   access: 'user',
   scope: 'personas',
   summary: "Removes the caller's saved conversations for good: those last used `before` a time, or `all`.",

@@ -50,8 +50,7 @@ export async function speak({ app, caller, signal, watch }: Call, request: Route
 export const speakText = defineOperation({
   name: 'speech.speak',
   failures: [404, 429, 502, 504],
-  method: 'POST',
-  path: '/api/speech',
+  route: 'POST /api/speech',
   access: 'user',
   scope: 'speech',
   impersonal: true,
@@ -66,8 +65,7 @@ export const speakText = defineOperation({
 export const designVoice = defineOperation({
   name: 'speech.design',
   failures: [404, 429, 502, 504],
-  method: 'POST',
-  path: '/api/speech/design',
+  route: 'POST /api/speech/design',
   access: 'user',
   scope: 'speech',
   impersonal: true,
@@ -83,8 +81,7 @@ export const designVoice = defineOperation({
 export const cloneVoice = defineOperation({
   name: 'speech.clone',
   failures: [404, 429, 502, 504],
-  method: 'POST',
-  path: '/api/speech/clone',
+  route: 'POST /api/speech/clone',
   access: 'user',
   scope: 'speech',
   impersonal: true,
@@ -122,8 +119,7 @@ const voice = z.looseObject({
 
 export const listVoicesOfServers = defineOperation({
   name: 'speech.voices',
-  method: 'GET',
-  path: '/api/speech/voices',
+  route: 'GET /api/speech/voices',
   access: 'user',
   scope: 'speech',
   impersonal: true,
@@ -139,8 +135,7 @@ export const listVoicesOfServers = defineOperation({
 
 export const showSpeechHealth = defineOperation({
   name: 'speech.health',
-  method: 'GET',
-  path: '/api/speech/health',
+  route: 'GET /api/speech/health',
   access: 'user',
   scope: 'speech',
   impersonal: true,

@@ -125,8 +125,7 @@ async function named(
 
 export const showUsage = defineOperation({
   name: 'usage.show',
-  method: 'GET',
-  path: '/api/usage',
+  route: 'GET /api/usage',
   access: 'user',
   scope: 'usage',
   failures: [403],
@@ -151,8 +150,7 @@ export const showUsage = defineOperation({
 
 export const exportUsage = defineOperation({
   name: 'usage.export',
-  method: 'GET',
-  path: '/api/usage/export',
+  route: 'GET /api/usage/export',
   access: 'user',
   scope: 'usage',
   failures: [403],
@@ -172,8 +170,7 @@ export const exportUsage = defineOperation({
 
 export const checkUsage = defineOperation({
   name: 'usage.check',
-  method: 'GET',
-  path: '/api/usage/check',
+  route: 'GET /api/usage/check',
   access: 'admin',
   summary: 'Compares the ledger of usage with its sums.',
   input: z.object({}),
@@ -193,8 +190,7 @@ export const checkUsage = defineOperation({
 
 export const pruneUsage = defineOperation({
   name: 'usage.prune',
-  method: 'POST',
-  path: '/api/usage/prune',
+  route: 'POST /api/usage/prune',
   access: 'admin',
   audited: true,
   summary: 'Removes single attempts before a day, by default those older than usage.keep_days; their sums stay.',

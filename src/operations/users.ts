@@ -16,8 +16,7 @@ async function validateUserExists({ app }: Call, { id = '' }: Readonly<Record<st
 
 export const listUsers = defineOperation({
   name: 'users.list',
-  method: 'GET',
-  path: '/api/users',
+  route: 'GET /api/users',
   access: 'admin',
   blockedInSingleUserMode: true,
   summary: 'Lists the users, oldest first.',
@@ -37,8 +36,7 @@ export const listUsers = defineOperation({
 
 export const countUsers = defineOperation({
   name: 'users.stats',
-  method: 'GET',
-  path: '/api/users/stats',
+  route: 'GET /api/users/stats',
   access: 'admin',
   summary: 'Counts users and logins.',
   input: z.object({}),
@@ -55,8 +53,7 @@ export const countUsers = defineOperation({
 
 export const showUser = defineOperation({
   name: 'users.show',
-  method: 'GET',
-  path: '/api/users/:id',
+  route: 'GET /api/users/:id',
   access: 'self',
   summary: 'Shows a user.',
   locate: validateUserExists,
@@ -67,8 +64,7 @@ export const showUser = defineOperation({
 
 export const createUser = defineOperation({
   name: 'users.create',
-  method: 'POST',
-  path: '/api/users',
+  route: 'POST /api/users',
   access: 'admin',
   blockedInSingleUserMode: true,
   audited: true,
@@ -92,8 +88,7 @@ export const createUser = defineOperation({
 
 export const updateUser = defineOperation({
   name: 'users.update',
-  method: 'PUT',
-  path: '/api/users/:id',
+  route: 'PUT /api/users/:id',
   access: 'self',
   audited: true,
   summary: "Changes a user's name, address or role; only an administrator changes roles.",
@@ -121,8 +116,7 @@ export const updateUser = defineOperation({
 
 export const removeUser = defineOperation({
   name: 'users.remove',
-  method: 'DELETE',
-  path: '/api/users/:id',
+  route: 'DELETE /api/users/:id',
   access: 'admin',
   blockedInSingleUserMode: true,
   audited: true,
@@ -144,8 +138,7 @@ export const removeUser = defineOperation({
 
 export const unlockLogins = defineOperation({
   name: 'users.unlock',
-  method: 'POST',
-  path: '/api/users/unlock',
+  route: 'POST /api/users/unlock',
   access: 'admin',
   audited: true,
   failures: [404],

@@ -12,7 +12,7 @@ import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { askSecret, canAsk, confirm, readSecrets } from '../terminal/prompts.ts'
 import { recordHere } from '../terminal/record.ts'
-import { sizeText, table } from '../terminal/table.ts'
+import { listing, sizeText } from '../terminal/table.ts'
 import { momentText, timeText } from '../terminal/times.ts'
 
 interface PassphraseOptions {
@@ -45,18 +45,13 @@ export async function list(cli: Cli): Promise<void> {
     () => cli.ask(listFullBackups, {}),
   )
   await print(cli, listed, ({ backups, place }) =>
-    table(
-      cli,
-      backups,
-      [
-        ['BACKUP', (row) => row.name],
-        ['TIME', (row) => timeText(cli, row.created_at)],
-        ['SIZE', (row) => sizeText(row.bytes)],
-        ['MADE BY', (row) => (row.scheduled ? 'schedule' : 'hand')],
-        ['ENCRYPTED', (row) => (row.encrypted ? 'yes' : 'no')],
-      ],
-      `no backups in ${place} yet; make one: aichat backup create`,
-    ),
+    listing(cli, backups, `no backups in ${place} yet; make one: aichat backup create`, [
+      ['BACKUP', (row) => row.name],
+      ['TIME', (row) => timeText(cli, row.created_at)],
+      ['SIZE', (row) => sizeText(row.bytes)],
+      ['MADE BY', (row) => (row.scheduled ? 'schedule' : 'hand')],
+      ['ENCRYPTED', (row) => (row.encrypted ? 'yes' : 'no')],
+    ]),
   )
 }
 

@@ -15,7 +15,7 @@ import { fieldsOf } from '../terminal/fields.ts'
 import { keyIdOf } from '../terminal/key-id.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
-import { labelled, table } from '../terminal/table.ts'
+import { labelled, listing } from '../terminal/table.ts'
 import { momentText, timeText } from '../terminal/times.ts'
 import { idOf } from '../users/actions.ts'
 
@@ -47,20 +47,15 @@ export async function list(cli: Cli, { all, user }: { all?: true; user?: string 
   const fields = fieldsOf(cli, listKeys)
   const page = await cli.ask(listKeys, { ...fields, ...(user !== undefined && { user_id: await idOf(cli, user) }) })
   await print(cli, page, ({ keys }) =>
-    table(
-      cli,
-      keys,
-      [
-        ['ID', (key) => key.id],
-        ['NAME', (key) => key.name],
-        ['OWNER', (key) => key.username ?? 'gone'],
-        ['STATE', (key) => key.state],
-        ['SECRET', (key) => `…${key.last4}`],
-        ['EXPIRES', (key) => (key.expires_at === null ? 'never' : timeText(cli, key.expires_at))],
-        ['LAST USE', (key) => (key.last_used_at === null ? 'never' : timeText(cli, key.last_used_at))],
-      ],
-      'no API keys; make one: aichat key create NAME',
-    ),
+    listing(cli, keys, 'no API keys; make one: aichat key create NAME', [
+      ['ID', (key) => key.id],
+      ['NAME', (key) => key.name],
+      ['OWNER', (key) => key.username ?? 'gone'],
+      ['STATE', (key) => key.state],
+      ['SECRET', (key) => `…${key.last4}`],
+      ['EXPIRES', (key) => (key.expires_at === null ? 'never' : timeText(cli, key.expires_at))],
+      ['LAST USE', (key) => (key.last_used_at === null ? 'never' : timeText(cli, key.last_used_at))],
+    ]),
   )
   const next = Number(fields.offset ?? 0) + page.keys.length
   if (page.total > next) note(cli, `aichat: ${page.total} in all; --offset ${next} shows the next`)

@@ -14,7 +14,7 @@ import { fieldsOf } from '../terminal/fields.ts'
 import { keyIdOf } from '../terminal/key-id.ts'
 import { note, print, printRemoved } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
-import { labelled, table } from '../terminal/table.ts'
+import { labelled, listing } from '../terminal/table.ts'
 import { momentText } from '../terminal/times.ts'
 
 type LimitView = z.output<typeof showLimit.output>
@@ -28,16 +28,11 @@ const rates = ['rpm', 'rpd', 'tpm', 'tpd', 'parallel'] as const
 export async function list(cli: Cli): Promise<void> {
   const { limits } = await cli.ask(listLimits, {})
   await print(cli, { limits }, () =>
-    table(
-      cli,
-      limits,
-      [
-        ['SUBJECT', ({ subject }) => subject],
-        ...rates.map((name) => [name.toUpperCase(), (row: LimitView) => String(row[name] ?? '')] as const),
-        ['BUDGETS', ({ budgets }) => budgets.map(budgetText).join(', ')],
-      ],
-      'no limits; set one: aichat limit set SUBJECT --budget 20/month',
-    ),
+    listing(cli, limits, 'no limits; set one: aichat limit set SUBJECT --budget 20/month', [
+      ['SUBJECT', ({ subject }) => subject],
+      ...rates.map((name) => [name.toUpperCase(), (row: LimitView) => String(row[name] ?? '')] as const),
+      ['BUDGETS', ({ budgets }) => budgets.map(budgetText).join(', ')],
+    ]),
   )
 }
 

@@ -6,7 +6,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { askSecret, canAsk, confirm } from '../terminal/prompts.ts'
-import { labelled, table } from '../terminal/table.ts'
+import { labelled, listing } from '../terminal/table.ts'
 
 /** The options of `add`. */
 interface AddOptions {
@@ -84,16 +84,11 @@ export async function list(cli: Cli): Promise<void> {
       decisions: decisions.filter((made) => made.server === name).length,
     }))
     await print(cli, { servers }, (all) =>
-      table(
-        cli,
-        all.servers,
-        [
-          ['NAME', (row) => row.name],
-          ['SERVER', (row) => ('url' in row ? row.url : [row.command, ...row.args].join(' '))],
-          ['DECISIONS', (row) => String(row.decisions)],
-        ],
-        'no servers; add one: aichat mcp add NAME -- COMMAND',
-      ),
+      listing(cli, all.servers, 'no servers; add one: aichat mcp add NAME -- COMMAND', [
+        ['NAME', (row) => row.name],
+        ['SERVER', (row) => ('url' in row ? row.url : [row.command, ...row.args].join(' '))],
+        ['DECISIONS', (row) => String(row.decisions)],
+      ]),
     )
   })
 }
@@ -153,17 +148,12 @@ export async function test(cli: Cli, name: string): Promise<void> {
       ),
     }))
     await print(cli, { name, tools: rows }, (all) =>
-      table(
-        cli,
-        all.tools,
-        [
-          ['TOOL', (row) => row.tool],
-          ['CHATS', (row) => row.decision],
-          ['OVER HTTP', (row) => (row.service === 'ask' ? 'no' : row.service)],
-          ['DESCRIPTION', (row) => row.description],
-        ],
-        'the server has no tools',
-      ),
+      listing(cli, all.tools, 'the server has no tools', [
+        ['TOOL', (row) => row.tool],
+        ['CHATS', (row) => row.decision],
+        ['OVER HTTP', (row) => (row.service === 'ask' ? 'no' : row.service)],
+        ['DESCRIPTION', (row) => row.description],
+      ]),
     )
   })
 }

@@ -4,7 +4,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
-import { type Column, sizeText, table } from '../terminal/table.ts'
+import { type Column, listing, sizeText, table } from '../terminal/table.ts'
 
 export { alias } from './alias.ts'
 export { ps, show } from './details.ts'
@@ -17,20 +17,16 @@ export async function list(
   options: { installed?: boolean; wide?: boolean },
 ): Promise<void> {
   const found = await cli.ask(listModels, { ...fieldsOf(cli, listModels), ...given({ plugin }) })
+  const none = options.installed ? 'no models on this machine; pull one: aichat models pull NAME' : 'no models listed'
   await print(cli, found, ({ models }) =>
-    table(
-      cli,
-      models,
-      [
-        ['MODEL', (row) => row.name],
-        ['PLUGIN', (row) => row.plugin ?? (row.runner === 'embedded' ? 'this machine' : (row.runner ?? ''))],
-        ['TYPE', (row) => row.type],
-        ...(options.installed ? [size] : []),
-        ...(options.wide ? facts : []),
-        ['', (row) => (row.default ? 'default' : '')],
-      ],
-      options.installed ? 'no models on this machine; pull one: aichat models pull NAME' : 'no models listed',
-    ),
+    listing(cli, models, none, [
+      ['MODEL', (row) => row.name],
+      ['PLUGIN', (row) => row.plugin ?? (row.runner === 'embedded' ? 'this machine' : (row.runner ?? ''))],
+      ['TYPE', (row) => row.type],
+      ...(options.installed ? [size] : []),
+      ...(options.wide ? facts : []),
+      ['', (row) => (row.default ? 'default' : '')],
+    ]),
   )
 }
 

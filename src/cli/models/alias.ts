@@ -13,7 +13,7 @@ import {
 import { replaceFile, whileLocked } from '../../storage/storage.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
-import { table } from '../terminal/table.ts'
+import { listing } from '../terminal/table.ts'
 
 /** Lists the aliases of this user, shows one, or sets or removes it. They are kept here also where a server is asked. */
 export async function alias(
@@ -43,15 +43,10 @@ export async function alias(
 function list(cli: Cli, known: Aliases): Promise<void> {
   const aliases = [...known].map(([name, model]) => ({ name, model })).sort((a, b) => (a.name < b.name ? -1 : 1))
   return print(cli, { aliases }, () =>
-    table(
-      cli,
-      aliases,
-      [
-        ['ALIAS', (row) => row.name],
-        ['MODEL', (row) => row.model],
-      ],
-      'no aliases; add one: aichat models alias fast groq:llama-3.3-70b-versatile',
-    ),
+    listing(cli, aliases, 'no aliases; add one: aichat models alias fast groq:llama-3.3-70b-versatile', [
+      ['ALIAS', (row) => row.name],
+      ['MODEL', (row) => row.model],
+    ]),
   )
 }
 

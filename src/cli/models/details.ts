@@ -2,7 +2,7 @@ import { runningModels, showModel } from '../../operations/operations.ts'
 import { resolveAlias } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
-import { labelled, sizeText, table } from '../terminal/table.ts'
+import { labelled, listing, sizeText } from '../terminal/table.ts'
 import { momentText } from '../terminal/times.ts'
 
 /** Prints the facts of a model. */
@@ -53,18 +53,13 @@ function windowText(tokens: number | undefined, source: keyof typeof sourceTexts
 export async function ps(cli: Cli): Promise<void> {
   const running = await cli.ask(runningModels, {})
   await print(cli, running, ({ models }) =>
-    table(
-      cli,
-      models,
-      [
-        ['MODEL', (row) => row.name],
-        ['SIZE', ({ bytes }) => (bytes === undefined ? '' : sizeText(bytes))],
-        ['ON THE GPU', ({ graphics_bytes: graphics, bytes }) => shareText(graphics, bytes)],
-        ['CONTEXT', ({ context_window: context }) => String(context ?? '')],
-        ['UNTIL', ({ expires_at: end }) => (end === undefined ? '' : momentText(cli, end))],
-      ],
-      'no model is in the memory of the local runner',
-    ),
+    listing(cli, models, 'no model is in the memory of the local runner', [
+      ['MODEL', (row) => row.name],
+      ['SIZE', ({ bytes }) => (bytes === undefined ? '' : sizeText(bytes))],
+      ['ON THE GPU', ({ graphics_bytes: graphics, bytes }) => shareText(graphics, bytes)],
+      ['CONTEXT', ({ context_window: context }) => String(context ?? '')],
+      ['UNTIL', ({ expires_at: end }) => (end === undefined ? '' : momentText(cli, end))],
+    ]),
   )
 }
 

@@ -6,7 +6,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print, printRemoved } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
-import { labelled, table } from '../terminal/table.ts'
+import { labelled, listing } from '../terminal/table.ts'
 
 interface PersonaOptions {
   readonly mutation?: 'low' | 'medium' | 'high' | 'off'
@@ -14,18 +14,13 @@ interface PersonaOptions {
 
 export async function list(cli: Cli): Promise<void> {
   await print(cli, await cli.ask(listPersonas, {}), ({ personas }) =>
-    table(
-      cli,
-      personas,
-      [
-        ['ID', (row) => row.id],
-        ['NAME', (row) => row.name],
-        ['MODEL', (row) => row.model],
-        ['MEMORY', (row) => (row.memory_settings.enabled ? `up to ${row.memory_settings.max_memories}` : 'off')],
-        ['ADAPTS', (row) => (row.mutation_settings.enabled ? row.mutation_settings.sensitivity : 'off')],
-      ],
-      'no personas yet; create one: aichat persona create --name NAME -m MODEL',
-    ),
+    listing(cli, personas, 'no personas yet; create one: aichat persona create --name NAME -m MODEL', [
+      ['ID', (row) => row.id],
+      ['NAME', (row) => row.name],
+      ['MODEL', (row) => row.model],
+      ['MEMORY', (row) => (row.memory_settings.enabled ? `up to ${row.memory_settings.max_memories}` : 'off')],
+      ['ADAPTS', (row) => (row.mutation_settings.enabled ? row.mutation_settings.sensitivity : 'off')],
+    ]),
   )
 }
 

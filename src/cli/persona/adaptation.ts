@@ -4,25 +4,20 @@ import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
 import { readStdinText } from '../terminal/stdin.ts'
-import { table } from '../terminal/table.ts'
+import { listing } from '../terminal/table.ts'
 import { timeText } from '../terminal/times.ts'
 
 export async function state(cli: Cli, id: string, { log }: { log?: boolean }): Promise<void> {
   if (!log) return print(cli, await cli.ask(showState, { id }), stateText)
   await print(cli, await cli.ask(listAdaptations, { ...fieldsOf(cli, listAdaptations), id }), ({ records }) =>
-    table(
-      cli,
-      records,
-      [
-        ['RECORD', (record) => record.id],
-        ['TIME', (record) => timeText(cli, record.timestamp)],
-        ['TYPE', (record) => record.adaptation_type],
-        ['TRIGGER', (record) => record.trigger_event],
-        ['', (record) => (record.undone_by ? 'undone' : record['status'] === 'proposed' ? 'proposed' : '')],
-        ['CHANGES', (record) => changesText(record.changes)],
-      ],
-      'no adaptation records yet',
-    ),
+    listing(cli, records, 'no adaptation records yet', [
+      ['RECORD', (record) => record.id],
+      ['TIME', (record) => timeText(cli, record.timestamp)],
+      ['TYPE', (record) => record.adaptation_type],
+      ['TRIGGER', (record) => record.trigger_event],
+      ['', (record) => (record.undone_by ? 'undone' : record['status'] === 'proposed' ? 'proposed' : '')],
+      ['CHANGES', (record) => changesText(record.changes)],
+    ]),
   )
 }
 

@@ -21,7 +21,7 @@ import { given } from '../terminal/parsers.ts'
 import { askTerminal, canAsk, confirm } from '../terminal/prompts.ts'
 import { localTimeFromText } from '../terminal/read-time.ts'
 import { emptyInput, readStdinText } from '../terminal/stdin.ts'
-import { labelled, table } from '../terminal/table.ts'
+import { labelled, listing } from '../terminal/table.ts'
 import { momentText, timeText } from '../terminal/times.ts'
 
 /** The most evicted memories that are named one by one; further ones are counted. */
@@ -213,21 +213,18 @@ function timeOf(option: string, text: Time | undefined): number | undefined {
 export async function list(cli: Cli, id: string): Promise<void> {
   const { limit, offset, ...conditions } = conditionsOf(fieldsOf(cli, listMemories))
   const found = await cli.ask(listMemories, { ...conditions, limit, offset, id })
+  const isPart = Object.keys(conditions).length > 0 || Number(offset) > 0
+  const none = isPart
+    ? 'no memory meets these conditions'
+    : `no memories yet; add one: aichat persona memory add ${id} TEXT`
   await print(cli, found, ({ memories }) =>
-    table(
-      cli,
-      memories,
-      [
-        ['ID', (row) => row.id],
-        ['TIME', (row) => timeText(cli, row.timestamp)],
-        ['WEIGHT', (row) => String(row.importance_score)],
-        ['CATEGORY', (row) => `${row.metadata['category'] ?? ''}${row.metadata['pinned'] === true ? ' (pinned)' : ''}`],
-        ['CONTENT', (row) => row.content],
-      ],
-      Object.keys(conditions).length > 0 || Number(offset) > 0
-        ? 'no memory meets these conditions'
-        : `no memories yet; add one: aichat persona memory add ${id} TEXT`,
-    ),
+    listing(cli, memories, none, [
+      ['ID', (row) => row.id],
+      ['TIME', (row) => timeText(cli, row.timestamp)],
+      ['WEIGHT', (row) => String(row.importance_score)],
+      ['CATEGORY', (row) => `${row.metadata['category'] ?? ''}${row.metadata['pinned'] === true ? ' (pinned)' : ''}`],
+      ['CONTENT', (row) => row.content],
+    ]),
   )
   if (found.total > found.memories.length)
     note(cli, `aichat: ${found.memories.length} of ${found.total}; see --limit and --offset`)
@@ -238,18 +235,13 @@ export async function search(cli: Cli, id: string, words: readonly string[]): Pr
   const conditions = conditionsOf(fieldsOf(cli, searchMemories))
   const found = await cli.ask(searchMemories, { ...conditions, id, query: words.join(' ') })
   await print(cli, found, ({ results }) =>
-    table(
-      cli,
-      results,
-      [
-        ['SCORE', (row) => row.score.toFixed(3)],
-        ['WORDS', (row) => row.parts.lexical.toFixed(2)],
-        ['MEANING', (row) => row.parts.vector.toFixed(2)],
-        ['TIME', (row) => timeText(cli, row.timestamp)],
-        ['CONTENT', (row) => row.content],
-      ],
-      'no memory matches',
-    ),
+    listing(cli, results, 'no memory matches', [
+      ['SCORE', (row) => row.score.toFixed(3)],
+      ['WORDS', (row) => row.parts.lexical.toFixed(2)],
+      ['MEANING', (row) => row.parts.vector.toFixed(2)],
+      ['TIME', (row) => timeText(cli, row.timestamp)],
+      ['CONTENT', (row) => row.content],
+    ]),
   )
   if (found.mode === 'lexical' && found.results.length > 0)
     note(cli, `aichat: found by words only; ${found.embedding_model} does not answer`)
@@ -270,18 +262,13 @@ const whyEvicted = {
 export async function evictions(cli: Cli, id: string): Promise<void> {
   const found = await cli.ask(listEvictions, { ...fieldsOf(cli, listEvictions), id })
   await print(cli, found, ({ evictions: rows }) =>
-    table(
-      cli,
-      rows,
-      [
-        ['EVICTED', (row) => timeText(cli, row.evicted_at)],
-        ['ID', (row) => row.memory_id],
-        ['TIME', (row) => timeText(cli, row.timestamp)],
-        ['LIMIT', (row) => row.reason],
-        ['WHY', (row) => (row.reason === 'retention_days' ? 'too old' : row.rank ? whyEvicted[row.rank] : '')],
-      ],
-      'no memory was evicted',
-    ),
+    listing(cli, rows, 'no memory was evicted', [
+      ['EVICTED', (row) => timeText(cli, row.evicted_at)],
+      ['ID', (row) => row.memory_id],
+      ['TIME', (row) => timeText(cli, row.timestamp)],
+      ['LIMIT', (row) => row.reason],
+      ['WHY', (row) => (row.reason === 'retention_days' ? 'too old' : row.rank ? whyEvicted[row.rank] : '')],
+    ]),
   )
 }
 

@@ -22,7 +22,7 @@ import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { askSecret, readSecrets } from '../terminal/prompts.ts'
 import { streamStdin } from '../terminal/stdin.ts'
-import { table } from '../terminal/table.ts'
+import { listing } from '../terminal/table.ts'
 import { timeText } from '../terminal/times.ts'
 import { askPassphrase } from './verify.ts'
 
@@ -42,18 +42,13 @@ interface ImportOptions {
 export async function backup(cli: Cli, id: string, { list }: { list?: boolean }): Promise<void> {
   if (!list) return print(cli, await cli.ask(backUpPersona, { id }), ({ backup_id }) => backup_id)
   await print(cli, await cli.ask(listBackups, { id }), ({ backups }) =>
-    table(
-      cli,
-      backups,
-      [
-        ['BACKUP', (row) => row.backup_id],
-        ['TIME', (row) => timeText(cli, row.created_at)],
-        ['MEMORIES', (row) => String(row.memories)],
-        ['BYTES', (row) => String(row.bytes)],
-        ['WHY', (row) => row.reason.replace('_', ' ')],
-      ],
-      `no backups yet; make one: aichat persona backup ${id}`,
-    ),
+    listing(cli, backups, `no backups yet; make one: aichat persona backup ${id}`, [
+      ['BACKUP', (row) => row.backup_id],
+      ['TIME', (row) => timeText(cli, row.created_at)],
+      ['MEMORIES', (row) => String(row.memories)],
+      ['BYTES', (row) => String(row.bytes)],
+      ['WHY', (row) => row.reason.replace('_', ' ')],
+    ]),
   )
 }
 

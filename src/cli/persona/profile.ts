@@ -4,29 +4,24 @@ import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { print } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
-import { table } from '../terminal/table.ts'
+import { listing } from '../terminal/table.ts'
 import { timeText } from '../terminal/times.ts'
 
 /** Prints the lines of a profile, with `history` those before them as well. */
 export async function show(cli: Cli, id: string): Promise<void> {
   const found = await cli.ask(showProfile, { ...fieldsOf(cli, showProfile), id })
   await print(cli, found, ({ lines, history = [] }) =>
-    table(
-      cli,
-      [...history, ...lines],
-      [
-        ['ID', (row) => row.id],
-        ['SLOT', (row) => row.slot],
-        ['SINCE', (row) => timeText(cli, row.created_at)],
-        ...(history.length > 0
-          ? ([['UNTIL', (row: (typeof history)[number]) => (row.ended_at ? timeText(cli, row.ended_at) : '')]] as const)
-          : []),
-        ['BY', (row) => row.by],
-        ['MEMORY', (row) => row.memory_id?.slice(0, 8) ?? ''],
-        ['TEXT', (row) => row.text],
-      ],
-      `no lines yet; add one: aichat persona profile add ${id} TEXT`,
-    ),
+    listing(cli, [...history, ...lines], `no lines yet; add one: aichat persona profile add ${id} TEXT`, [
+      ['ID', (row) => row.id],
+      ['SLOT', (row) => row.slot],
+      ['SINCE', (row) => timeText(cli, row.created_at)],
+      ...(history.length > 0
+        ? ([['UNTIL', (row: (typeof history)[number]) => (row.ended_at ? timeText(cli, row.ended_at) : '')]] as const)
+        : []),
+      ['BY', (row) => row.by],
+      ['MEMORY', (row) => row.memory_id?.slice(0, 8) ?? ''],
+      ['TEXT', (row) => row.text],
+    ]),
   )
 }
 

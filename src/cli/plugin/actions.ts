@@ -18,7 +18,7 @@ import { fieldsOf } from '../terminal/fields.ts'
 import { writeOutput } from '../terminal/files.ts'
 import { note, print, printJson, printRemoved } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
-import { labelled, table } from '../terminal/table.ts'
+import { labelled, listing, table } from '../terminal/table.ts'
 import { longestDocument } from './documents.ts'
 
 export { validate } from './documents.ts'
@@ -30,21 +30,17 @@ interface KindOptions {
 export async function list(cli: Cli, { active, type }: { active?: boolean; type?: string }): Promise<void> {
   const { plugins, broken } = await cli.ask(listPlugins, {})
   const rows = plugins.filter((row) => (!active || row.active) && (!type || row.type === type))
+  const none = active ? 'no plugin is active; activate one: aichat plugin activate ID' : 'no plugin is installed'
   await print(cli, { plugins: rows, broken }, () =>
-    table(
-      cli,
-      rows,
-      [
-        ['ID', (row) => row.id],
-        ['', (row) => (row.active ? 'active' : '')],
-        ['TYPE', (row) => row.type],
-        ['STATE', stateOf],
-        ['MODELS', (row) => String(row.model_map.length)],
-        ['SOURCE', (row) => (row.overridden ? 'bundled, changed' : row.source)],
-        ['NAME', (row) => row.name],
-      ],
-      active ? 'no plugin is active; activate one: aichat plugin activate ID' : 'no plugin is installed',
-    ),
+    listing(cli, rows, none, [
+      ['ID', (row) => row.id],
+      ['', (row) => (row.active ? 'active' : '')],
+      ['TYPE', (row) => row.type],
+      ['STATE', stateOf],
+      ['MODELS', (row) => String(row.model_map.length)],
+      ['SOURCE', (row) => (row.overridden ? 'bundled, changed' : row.source)],
+      ['NAME', (row) => row.name],
+    ]),
   )
   for (const { id, problems } of broken) note(cli, `aichat: invalid plugin "${id}": ${problems.join('; ')}`)
 }

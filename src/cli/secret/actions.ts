@@ -7,7 +7,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { askSecret, readSecrets } from '../terminal/prompts.ts'
 import { recordHere } from '../terminal/record.ts'
-import { table } from '../terminal/table.ts'
+import { listing } from '../terminal/table.ts'
 
 /** Stores a key: in the keychain, or where none works and it is allowed, in the file. */
 export async function set(cli: Cli, name: string, options: { insecureStorage?: boolean }): Promise<void> {
@@ -37,15 +37,10 @@ export async function set(cli: Cli, name: string, options: { insecureStorage?: b
 export async function list(cli: Cli): Promise<void> {
   await withStoredKeys(cli, async (keys) => {
     await print(cli, { secrets: keys.list() }, ({ secrets }) =>
-      table(
-        cli,
-        secrets,
-        [
-          ['NAME', (row) => row.name],
-          ['FROM', (row) => row.from],
-        ],
-        'no keys are set; store one: aichat secret set OPENAI_API_KEY',
-      ),
+      listing(cli, secrets, 'no keys are set; store one: aichat secret set OPENAI_API_KEY', [
+        ['NAME', (row) => row.name],
+        ['FROM', (row) => row.from],
+      ]),
     )
   })
 }

@@ -18,7 +18,7 @@ import { writeOutput } from '../terminal/files.ts'
 import { stripControls } from '../terminal/io.ts'
 import { note, print, printJson, printRemoved } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
-import { table } from '../terminal/table.ts'
+import { listing } from '../terminal/table.ts'
 import { timeText } from '../terminal/times.ts'
 
 export { search } from './search.ts'
@@ -31,18 +31,13 @@ const mostAtOnce = 1_000
 export async function list(cli: Cli): Promise<void> {
   const found = await cli.ask(listSessions, fieldsOf(cli, listSessions))
   await print(cli, found, ({ sessions }) =>
-    table(
-      cli,
-      sessions,
-      [
-        // A name is as good as an id, and shorter: scripts read the id.
-        ...(cli.globals().plain ? [['ID', (row: Row) => row.id] as const] : []),
-        ['NAME', (row) => row.name],
-        ['MESSAGES', (row) => String(row.message_count)],
-        ['LAST', (row) => timeText(cli, row.updated_at)],
-      ],
-      'no conversations yet; start one: aichat chat',
-    ),
+    listing(cli, sessions, 'no conversations yet; start one: aichat chat', [
+      // A name is as good as an id, and shorter: scripts read the id.
+      ...(cli.globals().plain ? [['ID', (row: Row) => row.id] as const] : []),
+      ['NAME', (row) => row.name],
+      ['MESSAGES', (row) => String(row.message_count)],
+      ['LAST', (row) => timeText(cli, row.updated_at)],
+    ]),
   )
   const more = found.total - found.sessions.length
   if (more > 0 && !cli.globals().json)

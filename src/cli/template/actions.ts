@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import { makeFolder } from '../../formats/formats.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
-import { table } from '../terminal/table.ts'
+import { listing } from '../terminal/table.ts'
 import { findTemplate, readTemplate, templateFile, templateNames, templatesFolder } from './store.ts'
 import { type Template, variablesOf } from './template.ts'
 
@@ -20,17 +20,12 @@ export async function list(cli: Cli): Promise<void> {
   const rows: Row[] = []
   for (const name of await templateNames(cli)) rows.push(await rowOf(cli, name))
   await print(cli, { templates: rows }, () =>
-    table(
-      cli,
-      rows,
-      [
-        ['NAME', (row) => row.name],
-        ['VARIABLES', (row) => row.variables.map((variable) => `$${variable}`).join(' ')],
-        ['MODEL', (row) => row.model ?? ''],
-        ['DESCRIPTION', (row) => row.problem ?? row.description],
-      ],
-      'there are no templates yet: write NAME.yaml into the folder of aichat template path',
-    ),
+    listing(cli, rows, 'there are no templates yet: write NAME.yaml into the folder of aichat template path', [
+      ['NAME', (row) => row.name],
+      ['VARIABLES', (row) => row.variables.map((variable) => `$${variable}`).join(' ')],
+      ['MODEL', (row) => row.model ?? ''],
+      ['DESCRIPTION', (row) => row.problem ?? row.description],
+    ]),
   )
 }
 

@@ -9,23 +9,26 @@ export type Column<Row> = readonly [heading: string, text: (row: Row) => string]
 /** The characters that a column before the last one shows of a text: the longest name of a tool in MCP. */
 const longestCell = 128
 
-/**
- * Aligns rows under headings, without characters that turn or hide text, which names and descriptions of others may hold;
- * a text that would push the next columns away is cut. With --plain, whole and tab-separated without headings. Without rows the text is empty, and the remark on
- * that goes to stderr, unless --plain asks for the rows alone.
- */
-export async function table<Row>(
+/** The rows as `table` writes them. Without any, the remark on that goes to stderr, unless --plain asks for the rows alone. */
+export async function listing<Row>(
   cli: Cli,
   rows: readonly Row[],
+  remarkWithoutRows: string,
   columns: readonly Column<Row>[],
-  remarkWithoutRows?: string,
 ): Promise<string> {
+  if (rows.length === 0 && !cli.globals().plain) note(cli, `aichat: ${remarkWithoutRows}`)
+  return table(cli, rows, columns)
+}
+
+/**
+ * Aligns rows under headings, without characters that turn or hide text, which names and descriptions of others may hold;
+ * a text that would push the next columns away is cut. With --plain, whole and tab-separated without headings. Without rows
+ * the text is empty.
+ */
+export async function table<Row>(cli: Cli, rows: readonly Row[], columns: readonly Column<Row>[]): Promise<string> {
   const whole = rows.map((row) => columns.map(([, text]) => printableLine(text(row))))
   if (cli.globals().plain) return whole.map((line) => `${line.join('\t')}\n`).join('')
-  if (rows.length === 0) {
-    if (remarkWithoutRows !== undefined) note(cli, `aichat: ${remarkWithoutRows}`)
-    return ''
-  }
+  if (rows.length === 0) return ''
   const cells = whole.map((line) => line.map((text, index) => (index === line.length - 1 ? text : cut(text))))
   const all = [columns.map(([heading]) => heading), ...cells]
   const width = await columnCounter(all.flat())

@@ -1,14 +1,14 @@
 import type { z } from 'zod'
 import type { showUsage } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
-import { type Column, table } from '../terminal/table.ts'
+import { type Column, listing } from '../terminal/table.ts'
 
 type Row = z.output<typeof showUsage.output>['rows'][number]
 
 /** Sums as a table. */
 export function usageTable(cli: Cli, rows: readonly Row[], by: readonly string[]): Promise<string> {
   const columns = [...by.map(nameColumn), ...sumColumns(rows, cli.globals().plain === true)]
-  return table(cli, rows, columns, 'no usage in this time')
+  return listing(cli, rows, 'no usage in this time', columns)
 }
 
 function nameColumn(column: string): Column<Row> {

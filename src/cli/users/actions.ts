@@ -17,24 +17,20 @@ import { fieldsOf } from '../terminal/fields.ts'
 import { note, print, printRemoved } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { confirm, readSecrets } from '../terminal/prompts.ts'
-import { labelled, table } from '../terminal/table.ts'
+import { labelled, listing, table } from '../terminal/table.ts'
 import { momentText, timeText } from '../terminal/times.ts'
 
 export async function list(cli: Cli, { search }: { search?: string }): Promise<void> {
   const page = await cli.ask(listUsers, fieldsOf(cli, listUsers))
+  const none = search === undefined ? 'no users yet; create the administrator: aichat setup' : 'no user matches'
   await print(cli, page, ({ users }) =>
-    table(
-      cli,
-      users,
-      [
-        ['ID', (user) => user.id],
-        ['NAME', (user) => user.username],
-        ['ROLE', (user) => user.role],
-        ['EMAIL', (user) => user.email ?? ''],
-        ['CREATED', (user) => timeText(cli, user.created_at)],
-      ],
-      search === undefined ? 'no users yet; create the administrator: aichat setup' : 'no user matches',
-    ),
+    listing(cli, users, none, [
+      ['ID', (user) => user.id],
+      ['NAME', (user) => user.username],
+      ['ROLE', (user) => user.role],
+      ['EMAIL', (user) => user.email ?? ''],
+      ['CREATED', (user) => timeText(cli, user.created_at)],
+    ]),
   )
   const next = page.offset + page.users.length
   if (page.total > next) note(cli, `aichat: ${page.total} in all; --offset ${next} shows the next`)

@@ -22,8 +22,7 @@ const forms = {
   query: defineOperation({
     ...echo,
     name: 'echo.query',
-    method: 'GET',
-    path: '/echo/:id/of/:part',
+    route: 'GET /echo/:id/of/:part',
     input: z.object({
       id: z.string(),
       part: z.string(),
@@ -36,16 +35,14 @@ const forms = {
   body: defineOperation({
     ...echo,
     name: 'echo.body',
-    method: 'PUT',
-    path: '/echo/:id',
+    route: 'PUT /echo/:id',
     input: z.looseObject({ id: z.string() }),
     run: (_, input) => input,
   }),
   field: defineOperation({
     ...echo,
     name: 'echo.field',
-    method: 'POST',
-    path: '/echo/field/:id',
+    route: 'POST /echo/field/:id',
     bodyField: 'document',
     query: ['mode'],
     input: z.object({ id: z.string(), document: z.unknown(), mode: z.exactOptional(z.string()) }),
@@ -54,16 +51,14 @@ const forms = {
   removal: defineOperation({
     ...echo,
     name: 'echo.removal',
-    method: 'DELETE',
-    path: '/echo/:id',
+    route: 'DELETE /echo/:id',
     input: z.object({ id: z.string(), category: z.exactOptional(z.string()) }),
     run: (_, input) => input,
   }),
   form: defineOperation({
     ...echo,
     name: 'echo.form',
-    method: 'POST',
-    path: '/echo/form',
+    route: 'POST /echo/form',
     upload: { field: 'file', as: 'multipart' },
     query: ['replace'],
     input: z.object({ file: z.string(), replace: z.union([z.boolean(), z.stringbool()]).default(false) }),
@@ -72,8 +67,7 @@ const forms = {
   stream: defineOperation({
     ...echo,
     name: 'echo.stream',
-    method: 'POST',
-    path: '/echo/stream',
+    route: 'POST /echo/stream',
     limit: 64 * 1024 * 1024,
     upload: { field: 'bytes', as: 'stream', types: ['application/octet-stream'] },
     query: ['name'],
@@ -91,8 +85,7 @@ const forms = {
   refusing: defineOperation({
     ...echo,
     name: 'echo.refusing',
-    method: 'POST',
-    path: '/echo/refusing',
+    route: 'POST /echo/refusing',
     upload: { field: 'bytes', as: 'stream', types: ['application/octet-stream'] },
     query: ['name'],
     locate: () => {
@@ -104,8 +97,7 @@ const forms = {
   download: defineOperation({
     ...echo,
     name: 'echo.download',
-    method: 'POST',
-    path: '/echo/download',
+    route: 'POST /echo/download',
     input: z.object({ text: z.string(), type: z.string() }),
     output: z.instanceof(Download),
     run: (_, { text, type }) =>
@@ -114,8 +106,7 @@ const forms = {
   attachment: defineOperation({
     ...echo,
     name: 'echo.attachment',
-    method: 'GET',
-    path: '/echo/attachment',
+    route: 'GET /echo/attachment',
     input: z.object({}),
     attachment: () => 'x.json',
     run: () => ({ is: 'JSON' }),
@@ -123,8 +114,7 @@ const forms = {
   failing: defineOperation({
     ...echo,
     name: 'echo.failing',
-    method: 'GET',
-    path: '/echo/failing/:code',
+    route: 'GET /echo/failing/:code',
     input: z.object({ code: z.string() }),
     run: (_, { code }) => {
       throw new AppError(code as FailureCode, `It is ${code}`, { details: ['one', 'two'], retryAfter: 7 })
@@ -135,8 +125,7 @@ const forms = {
 const streaming = defineOperation({
   ...echo,
   name: 'echo.events',
-  method: 'POST',
-  path: '/echo/events',
+  route: 'POST /echo/events',
   input: z.object({ values: z.array(z.unknown()), fail: z.exactOptional(z.string()) }),
   run: () => null,
   stream: {
