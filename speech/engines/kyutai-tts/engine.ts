@@ -3,7 +3,8 @@
  * files its authors publish. See `model-folder.ts` for where they lie.
  */
 import { z } from 'zod'
-import { decodeFrames, joinCodes } from '../../blocks/decode-frames.ts'
+import { joinCodes } from '../../audio/sample-queue.ts'
+import { decodeFrames } from '../../blocks/decode-frames.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { EngineCapabilities, SpeechEngine } from '../engine.ts'
 import { createNeuralEngine, neuralOptions, parseEngineOptions, type Utterance } from '../neural/engine.ts'
