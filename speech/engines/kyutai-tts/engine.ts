@@ -86,10 +86,10 @@ async function* speak({
   const memory = await streams.memory.of(voice)
   const condition = conditions.sum(request.cfg_coef ?? usualGuidance)
   const { onWords } = request
-  const times = onWords && createWordTimes(written, (step) => (step - initialPadding) / frameRate, onWords)
+  const tellWords = onWords && createWordTimes(written, (step) => (step - initialPadding) / frameRate, onWords)
   const frames = generateFrames(model, streams.language, { entries, condition, memory }, chooser, {
     signal,
-    ...(times && { onWords: times.update }),
+    ...(tellWords && { onWords: tellWords }),
   })
   const samples = decodeFrames(streams.decoder, codesOf(frames, initialPadding), joinCodes)
   yield* without(samples, initialPadding * model.geometry.samplesPerFrame)
