@@ -27,13 +27,6 @@ const engineOptions = neuralOptions.extend({
   codebooks: z.int().min(1).max(256).optional(),
 })
 
-export type KyutaiEngineOptions = z.input<typeof engineOptions>
-
-/** The module's side of `EngineModule`: `createKyutaiEngine` from unchecked options. */
-export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
-  return createKyutaiEngine(parseEngineOptions('kyutai-tts', engineOptions, options))
-}
-
 /** The guidance where a request names none: the authors' own. */
 const usualGuidance = 2
 
@@ -47,8 +40,8 @@ interface Streams {
 }
 
 /** An engine for the model in a folder; nothing is read before `load`. */
-export function createKyutaiEngine(options: KyutaiEngineOptions): SpeechEngine {
-  const settings = engineOptions.parse(options)
+export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
+  const settings = parseEngineOptions('kyutai-tts', engineOptions, options)
   return createNeuralEngine<KyutaiModel, Streams, VoiceEmbedding>({
     id: 'kyutai-tts',
     title: 'Kyutai TTS',

@@ -17,13 +17,6 @@ import { beginningOf, cloneVoice, decodeCodes } from './voices.ts'
 
 const engineOptions = neuralOptions.extend({ threads: z.int().min(1).max(64).default(1) })
 
-export type QwenEngineOptions = z.input<typeof engineOptions>
-
-/** The module's side of `EngineModule`: `createQwenEngine` from unchecked options. */
-export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
-  return createQwenEngine(parseEngineOptions('qwen3-tts', engineOptions, options))
-}
-
 interface Streams {
   readonly language: TalkerStreams
   readonly decoder: FrameDecoder<Int32Array>
@@ -39,8 +32,8 @@ interface QwenVoice {
 const keptVoices = 64
 
 /** An engine for the model in a folder; nothing is read before `load`. */
-export function createQwenEngine(options: QwenEngineOptions): SpeechEngine {
-  const settings = engineOptions.parse(options)
+export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
+  const settings = parseEngineOptions('qwen3-tts', engineOptions, options)
   const heard = createRecent<PromptVoice>(keptVoices)
 
   return createNeuralEngine<QwenModel, Streams, QwenVoice>({
