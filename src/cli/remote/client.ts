@@ -8,6 +8,7 @@ import { parseJson } from '../../formats/formats.ts'
 import { addressRange, connectionFailure, hostRange, isLocalName } from '../../http/http.ts'
 import { Download, type Operation } from '../../operations/operations.ts'
 import { version } from '../../version.ts'
+import { isSpeechServer, type SpeechExchange, speechRoute } from '../speech/remote.ts'
 import type { Backend } from '../terminal/cli.ts'
 import type { Target } from './target.ts'
 
@@ -42,15 +43,16 @@ export function openRemote({ server, token, from = 'flag', insecure, resolve = a
   return {
     server,
     async ask(operation, input, signal) {
-      const response = await exchange(requestOf(operation, input as Record<string, unknown>), signal)
-      if (await isSpeechServer(response, signal)) throw noApi(server)
+      const fields = input as Record<string, unknown>
+      const response = await exchange(requestOf(operation, fields), signal)
+      if (await isSpeechRoute(response, signal)) return (await askSpeech(operation, fields, signal)) as never
       if (!response.ok) throw await failureOf(response, server)
       if (isDownload(operation, response)) return downloadOf(response, server) as never
       return (await answerOf(operation, response)) as never
     },
     async askStream(operation, input, signal) {
       const response = await exchange(requestOf(operation as Operation, input as Record<string, unknown>), signal)
-      if (await isSpeechServer(response, signal)) throw noApi(server)
+      if (await isSpeechRoute(response, signal)) throw noApi(server)
       if (!response.ok) throw await failureOf(response, server)
       if (!/^text\/event-stream\b/i.test(response.headers.get('content-type') ?? ''))
         throw new AppError('protocol', `${server} did not answer with a stream`)
@@ -59,20 +61,32 @@ export function openRemote({ server, token, from = 'flag', insecure, resolve = a
     async close() {},
   }
 
-  /** True for a 404 of a speech server, which has other routes: its `/health` has a shape of its own. */
-  async function isSpeechServer({ status }: Response, signal: AbortSignal | undefined): Promise<boolean> {
-    if (status !== 404) return false
-    try {
-      const health = await exchange({ method: 'GET', path: '/health', headers: {} }, signal)
-      const { model_loaded: loaded } = (await health.json()) as { model_loaded?: unknown }
-      return typeof loaded === 'boolean'
-    } catch {
-      return false
-    }
+  /** True for a 404 of a speech server, which has other routes. */
+  async function isSpeechRoute({ status }: Response, signal: AbortSignal | undefined): Promise<boolean> {
+    return status === 404 && (await isSpeechServer(exchange, signal))
+  }
+
+  async function askSpeech(
+    operation: Pick<Operation, 'name' | 'output'>,
+    input: Record<string, unknown>,
+    signal: AbortSignal | undefined,
+  ): Promise<unknown> {
+    const route = speechRoute(operation.name)
+    if (!route) throw noApi(server)
+    const response = await exchange(route.request(input), signal)
+    if (response.status === 404)
+      throw new AppError('unavailable', `${server} is a speech server without this function`, {
+        details: ['voxa-tts and voxb-tts clone voices, voxa-tts makes them from a description'],
+      })
+    if (!response.ok) throw await failureOf(response, server)
+    const parts = { server, download: (audio: Response) => downloadOf(audio, server) }
+    const answer = await route.answer(response, parts).catch(() => undefined)
+    if (operation.output.safeParse(answer).success) return answer
+    throw new AppError('protocol', `Invalid answer from the speech server ${server}`)
   }
 
   async function exchange(
-    { method, path, headers, body }: ReturnType<typeof requestOf>,
+    { method, path, headers, body }: Parameters<SpeechExchange>[0],
     signal: AbortSignal | undefined,
   ): Promise<KyResponse> {
     if (unencryptedHttp && isLocalName(hostname)) {
