@@ -1,25 +1,18 @@
 import { AppError } from '../src/errors.ts'
 
+export type AudioBudget = ReturnType<typeof createAudioBudget>
+export type AudioReservation = ReturnType<AudioBudget['open']>
+
 /** A bound on the bytes of audio that whole answers hold at once. */
-export interface AudioBudget {
-  /** The share of one text. */
-  open(): AudioReservation
-}
-
-export interface AudioReservation {
-  /** Counts audio as held. Throws `busy` when the budget is used up. */
-  keep(bytes: number): void
-  /** Gives back all that was kept here. */
-  release(): void
-}
-
-export function createAudioBudget(limit: number): AudioBudget {
+export function createAudioBudget(limit: number) {
   let held = 0
   return {
+    /** The share of one text. */
     open() {
       let own = 0
       return {
-        keep(bytes) {
+        /** Counts audio as held. Throws `busy` when the budget is used up. */
+        keep(bytes: number) {
           if (held + bytes > limit)
             throw new AppError('busy', 'Too much audio is waiting to be taken', {
               details: ['take the answers that are ready, ask for a stream, or send a shorter text'],
@@ -28,6 +21,7 @@ export function createAudioBudget(limit: number): AudioBudget {
           held += bytes
           own += bytes
         },
+        /** Gives back all that was kept here. */
         release() {
           held -= own
           own = 0

@@ -1,15 +1,10 @@
-/** A signal that is aborted when time is up or when the caller's own signal is. */
-export interface Deadline {
-  readonly signal: AbortSignal
-  /** Ends the watch; call it when the work is over. */
-  clear(): void
-}
+export type Deadline = ReturnType<typeof startDeadline>
 
 /**
- * Starts the clock: after `ms` milliseconds the signal is aborted with a TimeoutError. A timer and a listener in place of
+ * Starts the clock: the signal is aborted after `ms` milliseconds with a TimeoutError, or when the caller's own is. A timer and a listener in place of
  * AbortSignal.any and .timeout, which hold their parts weakly and keep no process alive.
  */
-export function startDeadline(ms: number, signal?: AbortSignal): Deadline {
+export function startDeadline(ms: number, signal?: AbortSignal) {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(new DOMException('The time is over', 'TimeoutError')), ms)
   const follow = () => controller.abort(signal?.reason)
@@ -17,6 +12,7 @@ export function startDeadline(ms: number, signal?: AbortSignal): Deadline {
   signal?.addEventListener('abort', follow, { once: true })
   return {
     signal: controller.signal,
+    /** Ends the watch; call it when the work is over. */
     clear() {
       clearTimeout(timer)
       signal?.removeEventListener('abort', follow)

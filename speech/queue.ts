@@ -2,25 +2,21 @@ import { AppError } from '../src/errors.ts'
 import { createWorkQueue } from '../src/process/process.ts'
 import { newSpeechCount, type SpeechCount } from './speech-counts.ts'
 
-/** A bounded queue in front of an engine: requests are let in up to a number, and take turns chunk by chunk. */
-export interface RequestQueue {
-  /** Lets a request in; call the result when it is over. Throws `busy` with the seconds to wait when the queue is full. */
-  enter(): () => void
-  /** Resolves when the engine is free for this caller; call the result when done. First come, first served. */
-  take(signal?: AbortSignal): Promise<() => void>
-}
-
 /** Counts the requests inside, those in line, those refused, and how long each waited for its turn. */
 export type QueueCount = Pick<SpeechCount, 'inside' | 'waiting' | 'refused' | 'waits'>
 
-export function createRequestQueue(limit: number, counts: QueueCount = newSpeechCount()): RequestQueue {
+export type RequestQueue = ReturnType<typeof createRequestQueue>
+
+/** A bounded queue in front of an engine: requests are let in up to a number, and take turns chunk by chunk. */
+export function createRequestQueue(limit: number, counts: QueueCount = newSpeechCount()) {
   const turns = createWorkQueue({ running: 1 })
   let inside = 0
   /** How long a turn lasts, in seconds: a running mean, for an honest Retry-After. */
   let meanTurn = 1
 
   return {
-    enter() {
+    /** Lets a request in; call the result when it is over. Throws `busy` with the seconds to wait when the queue is full. */
+    enter(): () => void {
       if (inside >= limit) {
         counts.refused++
         const retryAfter = Math.max(1, Math.min(30, Math.ceil(meanTurn * limit)))
@@ -36,7 +32,8 @@ export function createRequestQueue(limit: number, counts: QueueCount = newSpeech
         counts.inside--
       })
     },
-    async take(signal) {
+    /** Resolves when the engine is free for this caller; call the result when done. First come, first served. */
+    async take(signal?: AbortSignal): Promise<() => void> {
       const asked = performance.now()
       counts.waiting++
       const leave = await turns.enter(signal).finally(() => counts.waiting--)

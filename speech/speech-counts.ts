@@ -17,21 +17,18 @@ export interface SpeechCount {
   readonly chunks: Histogram
 }
 
-/** Counts speech for the metrics of a service. */
-export interface SpeechCounts {
-  of(server: ServerId): SpeechCount
-  list(): readonly (readonly [ServerId, SpeechCount])[]
-}
+export type SpeechCounts = ReturnType<typeof createSpeechCounts>
 
-export function createSpeechCounts(): SpeechCounts {
+/** Counts speech for the metrics of a service. */
+export function createSpeechCounts() {
   const servers = new Map<ServerId, SpeechCount>()
   return {
-    of(server) {
+    of(server: ServerId): SpeechCount {
       const known = servers.get(server) ?? newSpeechCount()
       servers.set(server, known)
       return known
     },
-    list: () => [...servers],
+    list: (): readonly (readonly [ServerId, SpeechCount])[] => [...servers],
   }
 }
 

@@ -2,21 +2,7 @@ import { toPcm16 } from './audio/wav.ts'
 import type { WordTime } from './engines/engine.ts'
 
 /** Puts the chunks of one text behind each other: a pause between two, and the words at their times in the whole. */
-export interface Telling {
-  /**
-   * Passes a chunk's samples on as mono 16-bit PCM, behind the pause of the one before, and returns its seconds. `wordTimes`
-   * may grow meanwhile. Returns 0 where the chunk has no sample. `pauseBehind` is in seconds.
-   */
-  tell(
-    pauseBehind: number,
-    pieces: AsyncIterable<Float32Array> | Iterable<Float32Array>,
-    wordTimes: readonly WordTime[],
-  ): AsyncGenerator<Buffer, number, undefined>
-  /** The words that were told since the last call, in seconds from the first sample of all. */
-  takeWords(): readonly WordTime[]
-}
-
-export function createTelling(sampleRate: number): Telling {
+export function createTelling(sampleRate: number) {
   let words: WordTime[] = []
   /** Samples passed on so far. */
   let samplesTold = 0
@@ -24,7 +10,15 @@ export function createTelling(sampleRate: number): Telling {
   let pause = 0
 
   return {
-    async *tell(pauseBehind, pieces, wordTimes) {
+    /**
+     * Passes a chunk's samples on as mono 16-bit PCM, behind the pause of the one before, and returns its seconds. `wordTimes`
+     * may grow meanwhile. Returns 0 where the chunk has no sample. `pauseBehind` is in seconds.
+     */
+    async *tell(
+      pauseBehind: number,
+      pieces: AsyncIterable<Float32Array> | Iterable<Float32Array>,
+      wordTimes: readonly WordTime[],
+    ): AsyncGenerator<Buffer, number, undefined> {
       let start: number | undefined
       let samplesHere = 0
       let read = 0
@@ -51,7 +45,8 @@ export function createTelling(sampleRate: number): Telling {
       pause = pauseBehind
       return samplesHere / sampleRate
     },
-    takeWords() {
+    /** The words that were told since the last call, in seconds from the first sample of all. */
+    takeWords(): readonly WordTime[] {
       const taken = words
       words = []
       return taken

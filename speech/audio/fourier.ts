@@ -1,16 +1,11 @@
-/** A Fourier transform of one size, its tables computed once. */
-export interface FourierTransform {
-  /** Transforms in place: X[k] = Σ x[n] exp(-2πi kn/size). Call with the parts swapped for the inverse, unscaled. */
-  transform(real: Float64Array, imaginary: Float64Array): void
-}
-
-/** The transform of Cooley and Tukey (1965); the size must be a power of two. */
-export function createFourierTransform(size: number): FourierTransform {
+/** The Fourier transform of Cooley and Tukey (1965), its tables computed once; the size must be a power of two. */
+export function createFourierTransform(size: number) {
   const cosines = Float64Array.from({ length: size }, (_, index) => Math.cos((2 * Math.PI * index) / size))
   const sines = Float64Array.from({ length: size }, (_, index) => Math.sin((2 * Math.PI * index) / size))
   const reversed = bitReversal(size)
   return {
-    transform(real, imaginary) {
+    /** Transforms in place: X[k] = Σ x[n] exp(-2πi kn/size). Call with the parts swapped for the inverse, unscaled. */
+    transform(real: Float64Array, imaginary: Float64Array) {
       for (const values of [real, imaginary]) values.set(reversed.map((index) => values[index]!))
       for (let half = 1; half < size; half *= 2) join(real, imaginary, half)
     },

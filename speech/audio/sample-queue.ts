@@ -1,41 +1,25 @@
-/** A queue of samples between a producer and a consumer. */
-export interface SampleQueue {
-  readonly finished: boolean
-  /** Resolves when the call is over, well or not; never rejects. */
-  readonly settled: Promise<void>
-  push(samples: Float32Array): void
-  finish(failure?: Error): void
-  /** Yields pieces as they come, then ends or throws as the call did. Pieces not taken yet are kept. */
-  pieces(): AsyncGenerator<Float32Array>
-}
+export type SampleQueue = ReturnType<typeof createSampleQueue>
 
-export function createSampleQueue(): SampleQueue {
+/** A queue of samples between a producer and a consumer. */
+export function createSampleQueue() {
   const waiting: Float32Array[] = []
   let finished = false
   let failure: Error | undefined
   let wake = () => {}
-  let settle = () => {}
-  const settled = new Promise<void>((resolve) => {
-    settle = resolve
-  })
 
   return {
-    get finished() {
-      return finished
-    },
-    settled,
-    push(samples) {
+    push(samples: Float32Array) {
       waiting.push(samples)
       wake()
     },
-    finish(reason) {
+    finish(reason?: Error) {
       if (finished) return
       finished = true
       failure = reason
-      settle()
       wake()
     },
-    async *pieces() {
+    /** Yields pieces as they come, then ends or throws as the call did. Pieces not taken yet are kept. */
+    async *pieces(): AsyncGenerator<Float32Array> {
       for (;;) {
         const piece = waiting.shift()
         if (piece) yield piece
@@ -52,11 +36,23 @@ export function createSampleQueue(): SampleQueue {
 
 /** Pieces as one. */
 export function joinSamples(pieces: readonly Float32Array[]): Float32Array {
-  const samples = new Float32Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
+  return joinInto((size) => new Float32Array(size), pieces)
+}
+
+/** Frames of codes as one array. */
+export function joinCodes(frames: readonly Int32Array[]): Int32Array {
+  return joinInto((size) => new Int32Array(size), frames)
+}
+
+function joinInto<Part extends Float32Array | Int32Array>(
+  create: (size: number) => Part,
+  parts: readonly Part[],
+): Part {
+  const joined = create(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
-  for (const piece of pieces) {
-    samples.set(piece, at)
-    at += piece.length
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.length
   }
-  return samples
+  return joined
 }

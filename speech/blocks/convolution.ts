@@ -24,22 +24,15 @@ export interface KeptState {
   readonly shape: readonly number[]
 }
 
-/** The states of one graph, in the order in which they were declared. */
-export interface StreamStates {
-  readonly kept: readonly KeptState[]
-  /** Puts the kept samples in front of `x` and keeps the last `samples` of both for the next call. */
-  extend(name: string, x: Value, samples: number, channels: number): Value
-  /** Declares a state as an input; `keep` must be called with its next value. */
-  previous(name: string, samples: number, channels: number): Value
-  keep(name: string, next: Value): void
-}
+export type StreamStates = ReturnType<typeof createStreamStates>
 
-/** No states yet; they become inputs and outputs of `graph` as they are declared. */
-export function createStreamStates(graph: Graph): StreamStates {
+/** The states of one graph in the order in which they are declared, none yet; they become its inputs and outputs. */
+export function createStreamStates(graph: Graph) {
   const kept: KeptState[] = []
   const shapeOf = (name: string) => kept.find((state) => state.name === name)!.shape
-  return { kept, extend, previous, keep }
+  return { kept: kept as readonly KeptState[], extend, previous, keep }
 
+  /** Puts the kept samples in front of `x` and keeps the last `samples` of both for the next call. */
   function extend(name: string, x: Value, samples: number, channels: number): Value {
     if (samples === 0) return x
     const extended = concat(graph, 0, previous(name, samples, channels), x)
@@ -47,6 +40,7 @@ export function createStreamStates(graph: Graph): StreamStates {
     return extended
   }
 
+  /** Declares a state as an input; `keep` must be called with its next value. */
   function previous(name: string, samples: number, channels: number): Value {
     kept.push({ name, shape: [samples, channels] })
     return graph.input(`previous_${name}`, 'float32', [samples, channels])

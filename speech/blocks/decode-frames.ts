@@ -48,17 +48,6 @@ export async function* decodeFrames<Frames>(
   }
 }
 
-/** Frames of codes as one array. */
-export function joinCodes(frames: readonly Int32Array[]): Int32Array {
-  const joined = new Int32Array(frames.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const frame of frames) {
-    joined.set(frame, at)
-    at += frame.length
-  }
-  return joined
-}
-
 function clamp(samples: Float32Array): Float32Array {
   return samples.map((sample) => Math.min(1, Math.max(-1, sample)))
 }

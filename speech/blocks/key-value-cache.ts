@@ -16,27 +16,10 @@ export interface CacheRows {
   readonly values: readonly Float32Array[]
 }
 
-export interface KeyValueCache {
-  /** How many rows were appended since the start: the position of the next one. */
-  readonly position: number
-  /** How many of them are still in sight of the next one. */
-  readonly past: number
-  /**
-   * The inputs `past_keys_N` and `past_values_N`, in place. An empty past is one row of zeros, which `causalMask` hides:
-   * the runtime's fused product stops the process on no rows at all.
-   */
-  feeds(): Record<string, TensorData>
-  /** Where a session writes the outputs `keys_N` and `values_N` for so many new rows; call `append` afterwards. */
-  targets(rows: number): Record<string, TensorData>
-  append(rows: number): void
-  /** Starts again from these rows, the last one before position `next` (their number by default), or from nothing. */
-  reset(start?: CacheRows, next?: number): void
-  /** A copy of all rows from position `from` up to `to`; they must be in sight. */
-  copy(from?: number, to?: number): CacheRows
-}
+export type KeyValueCache = ReturnType<typeof createKeyValueCache>
 
 /** An empty cache for `initial` rows; it grows when more are appended. */
-export function createKeyValueCache(shape: CacheShape, initial: number): KeyValueCache {
+export function createKeyValueCache(shape: CacheShape, initial: number) {
   const { layers, heads, headSize, context = Number.POSITIVE_INFINITY } = shape
   const width = heads * headSize
   let capacity = Math.max(1, initial)
@@ -47,24 +30,32 @@ export function createKeyValueCache(shape: CacheShape, initial: number): KeyValu
   let position = 0
 
   return {
+    /** How many rows were appended since the start: the position of the next one. */
     get position() {
       return position
     },
+    /** How many of them are still in sight of the next one. */
     get past() {
       return past
     },
+    /**
+     * The inputs `past_keys_N` and `past_values_N`, in place. An empty past is one row of zeros, which `causalMask` hides:
+     * the runtime's fused product stops the process on no rows at all.
+     */
     feeds: () => (past > 0 ? tensors(slabs, 'past_', start, past) : tensors(empty, 'past_', 0, 1)),
-    targets(rows) {
+    /** Where a session writes the outputs `keys_N` and `values_N` for so many new rows; call `append` afterwards. */
+    targets(rows: number) {
       grow(rows)
       return tensors(slabs, '', start + past, rows)
     },
-    append(rows) {
+    append(rows: number) {
       position += rows
       const seen = Math.min(past + rows, context - 1)
       start += past + rows - seen
       past = seen
     },
-    reset(rows, next) {
+    /** Starts again from these rows, the last one before position `next` (their number by default), or from nothing. */
+    reset(rows?: CacheRows, next?: number) {
       start = 0
       past = 0
       position = 0
@@ -77,7 +68,8 @@ export function createKeyValueCache(shape: CacheShape, initial: number): KeyValu
       past = rows.rows
       position = next ?? rows.rows
     },
-    copy(from = 0, to = position) {
+    /** A copy of all rows from position `from` up to `to`; they must be in sight. */
+    copy(from = 0, to = position): CacheRows {
       const first = start + past - position
       const part = (index: number) => slabs[index]!.slice((first + from) * width, (first + to) * width)
       return {

@@ -1,10 +1,7 @@
 /** Positions for attention: rotary angles and the causal mask. */
 import { floats, type TensorData } from '../../src/inference/inference.ts'
 
-export interface RotaryTable {
-  /** The inputs `cosines` and `sines` for positions `from` … `from + rows - 1`. */
-  feeds(from: number, rows: number): { cosines: TensorData; sines: TensorData }
-}
+export type RotaryTable = ReturnType<typeof createRotaryTable>
 
 /** How a model's authors compute the frequencies: as exp of a multiple of log(period), or as a power of the period. */
 export type FrequencyForm = 'exponential' | 'power'
@@ -13,7 +10,7 @@ export type FrequencyForm = 'exponential' | 'power'
  * Angles position × period^(-2i / headSize). They are rounded to 32 bits where the models' authors round them,
  * since a position of some hundreds makes the difference visible.
  */
-export function createRotaryTable(headSize: number, period: number, form: FrequencyForm = 'exponential'): RotaryTable {
+export function createRotaryTable(headSize: number, period: number, form: FrequencyForm = 'exponential') {
   const half = headSize / 2
   const step = Math.fround((-Math.log(period) * 2) / headSize)
   const frequency = {
@@ -26,7 +23,8 @@ export function createRotaryTable(headSize: number, period: number, form: Freque
   let sines = new Float32Array()
 
   return {
-    feeds(from, rows) {
+    /** The inputs `cosines` and `sines` for positions `from` … `from + rows - 1`. */
+    feeds(from: number, rows: number) {
       if (from + rows > positions) grow(Math.max(from + rows, positions * 2, 512))
       const part = (table: Float32Array) => floats([rows, half], table.subarray(from * half, (from + rows) * half))
       return { cosines: part(cosines), sines: part(sines) }

@@ -2,7 +2,7 @@
 
 import type { Session, TensorData, Tensors } from '../../src/inference/inference.ts'
 import type { KeptState } from './convolution.ts'
-import { type CacheRows, type CacheShape, createKeyValueCache, type KeyValueCache } from './key-value-cache.ts'
+import { type CacheRows, type CacheShape, createKeyValueCache } from './key-value-cache.ts'
 import { causalMask, type RotaryTable } from './positions.ts'
 
 export interface StreamParts {
@@ -17,17 +17,7 @@ export interface StreamParts {
   readonly capacity?: number
 }
 
-export interface Stream {
-  readonly cache: KeyValueCache
-  /** Runs the graph on a piece that makes `rows` new rows of attention; the outputs are those that are not kept. */
-  run(inputs: Tensors, rows: number): Promise<Record<string, TensorData>>
-  /** Begins a new signal, behind the given rows if there are any. */
-  reset(start?: CacheRows): void
-  /** Copies the whole state on which later output depends. */
-  save(): SavedStream
-  /** Goes on behind a saved signal, any number of times. */
-  restore(saved: SavedStream): void
-}
+export type Stream = ReturnType<typeof createStream>
 
 export interface SavedStream {
   readonly rows: CacheRows
@@ -37,32 +27,29 @@ export interface SavedStream {
 }
 
 /** A stream at the start of a signal. Streams of one session do not disturb each other. */
-export function createStream({
-  session,
-  shape,
-  rotary,
-  states = [],
-  rowsTogether = 1,
-  capacity = 64,
-}: StreamParts): Stream {
+export function createStream({ session, shape, rotary, states = [], rowsTogether = 1, capacity = 64 }: StreamParts) {
   const cache = createKeyValueCache(shape, capacity)
   let kept: Readonly<Record<string, TensorData>> = silence(states)
   return {
     cache,
-    reset(start) {
+    /** Begins a new signal, behind the given rows if there are any. */
+    reset(start?: CacheRows) {
       cache.reset(start)
       kept = silence(states)
     },
-    save: () => ({
+    /** Copies the whole state on which later output depends. */
+    save: (): SavedStream => ({
       rows: cache.copy(cache.position - cache.past),
       position: cache.position,
       kept: copied(kept),
     }),
-    restore(saved) {
+    /** Goes on behind a saved signal, any number of times. */
+    restore(saved: SavedStream) {
       cache.reset(saved.rows, saved.position)
       kept = saved.kept
     },
-    async run(inputs, rows) {
+    /** Runs the graph on a piece that makes `rows` new rows of attention; the outputs are those that are not kept. */
+    async run(inputs: Tensors, rows: number) {
       // Growing can move the past, so it comes before the past is read.
       const into = cache.targets(rows)
       const position = rotary?.feeds(cache.position, rows)

@@ -47,34 +47,14 @@ export type Shape = readonly (number | string)[]
 /** A set of operators that is not ONNX's own: those of ONNX Runtime. */
 export const contributed = 'com.microsoft'
 
-export interface Graph {
-  input(name: string, type: ElementType, shape: Shape): Value
-  /** Numbers stored in the model itself; equal constants are stored once. */
-  constant(type: ElementType, shape: readonly number[], data: ArrayBufferView): Value
-  /** Numbers that stay in their file; the same place is entered once. */
-  external(tensor: ExternalTensor): Value
-  /** One operator with one output. An input that is left out is `undefined`. */
-  node(operator: string, inputs: readonly (Value | undefined)[], attributes?: Attributes, domain?: string): Value
-  /** One operator with several outputs. */
-  nodes(
-    operator: string,
-    inputs: readonly (Value | undefined)[],
-    count: number,
-    attributes?: Attributes,
-    domain?: string,
-  ): Value[]
-  /** Makes a value an output under a name of its own. */
-  output(name: string, value: Value, type: ElementType, shape: Shape): void
-  /** The model as bytes, for a session. */
-  encode(): Uint8Array
-}
+export type Graph = ReturnType<typeof createGraph>
 
 /** Opset 20 is the first with Gelu; version 9 of the representation belongs to it. */
 const opset = 20
 const representation = 9
 
 /** An empty graph. Nodes must be added in the order in which they can run. */
-export function createGraph(name: string): Graph {
+export function createGraph(name: string) {
   const declared: Field[] = []
   const outputs: Field[] = []
   const nodes: { operator: string; inputs: string[]; outputs: string[]; attributes: Attributes; domain: string }[] = []
@@ -83,18 +63,20 @@ export function createGraph(name: string): Graph {
   let count = 0
 
   return {
-    input(inputName, type, shape) {
+    input(inputName: string, type: ElementType, shape: Shape): Value {
       declared.push({ field: 11, message: valueInfo(inputName, type, shape) })
       return inputName as Value
     },
-    constant(type, shape, data) {
+    /** Numbers stored in the model itself; equal constants are stored once. */
+    constant(type: ElementType, shape: readonly number[], data: ArrayBufferView): Value {
       const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
       return initializer(`${type} ${shape} ${bytes.toString('latin1')}`, [
         ...tensorFields(type, shape),
         { field: 9, bytes },
       ])
     },
-    external({ location, offset, length, type, shape }) {
+    /** Numbers that stay in their file; the same place is entered once. */
+    external({ location, offset, length, type, shape }: ExternalTensor): Value {
       return initializer(`${location} ${offset} ${length} ${type} ${shape}`, [
         ...tensorFields(type, shape),
         ...Object.entries({ location, offset, length }).map(([key, value]) => ({
@@ -107,15 +89,19 @@ export function createGraph(name: string): Graph {
         { field: 14, varint: 1 },
       ])
     },
-    node: (operator, from, attributes, domain) => add(operator, from, 1, attributes, domain)[0]!,
+    /** One operator with one output. An input that is left out is `undefined`. */
+    node: (operator: string, from: readonly (Value | undefined)[], attributes?: Attributes, domain?: string) =>
+      add(operator, from, 1, attributes, domain)[0]!,
     nodes: add,
-    output(outputName, value, type, shape) {
+    /** Makes a value an output under a name of its own. */
+    output(outputName: string, value: Value, type: ElementType, shape: Shape) {
       renamed.set(value, outputName)
       outputs.push({ field: 12, message: valueInfo(outputName, type, shape) })
     },
     encode,
   }
 
+  /** One operator with several outputs. */
   function add(
     operator: string,
     from: readonly (Value | undefined)[],
@@ -143,6 +129,7 @@ export function createGraph(name: string): Graph {
     return `${prefix}_${count}` as Value
   }
 
+  /** The model as bytes, for a session. */
   function encode(): Uint8Array {
     const nameOf = (value: string) => renamed.get(value) ?? value
     const nodeFields = nodes.map((node, index) => ({

@@ -38,6 +38,5 @@ export {
   type TensorData,
   type Tensors,
 } from './session.ts'
-export { withNames } from './tensor-names.ts'
-export { partName, withParts } from './tensor-parts.ts'
+export { partName, withNames, withParts } from './tensor-parts.ts'
 export { createWeights, type Weights } from './weights.ts'

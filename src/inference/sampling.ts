@@ -15,13 +15,6 @@ export interface SamplingOptions {
   readonly seed: number
 }
 
-export interface Sampler {
-  /** Chooses by the scores, which it changes: they are as penalised afterwards, -Infinity where an id is forbidden. */
-  choose(scores: Float32Array, forbidden?: Iterable<number>): number
-  /** Adds a token to the text. */
-  add(id: number, place: 'prompt' | 'answer'): void
-}
-
 /**
  * Tokens are sorted into boxes by how far their score lies below the best one's, so many boxes for each factor e of
  * probability. 40 such factors below, nothing is ever drawn.
@@ -32,7 +25,8 @@ const boxes = boxesPerFactor * hopeless
 /** The probability at the upper edge of each box. */
 const edges = Float64Array.from({ length: boxes }, (_, box) => Math.exp(-box / boxesPerFactor))
 
-export function createSampler(options: SamplingOptions): Sampler {
+/** Chooses tokens one after the other. */
+export function createSampler(options: SamplingOptions) {
   const { temperature, topP, topK, repetitionPenalty, presencePenalty, frequencyPenalty } = options
   const seen = new Set<number>()
   const counts = new Map<number, number>()
@@ -41,11 +35,13 @@ export function createSampler(options: SamplingOptions): Sampler {
   let weights = new Float64Array()
   let places = new Uint16Array()
   return {
-    add(id, place) {
+    /** Adds a token to the text. */
+    add(id: number, place: 'prompt' | 'answer') {
       seen.add(id)
       if (place === 'answer') counts.set(id, (counts.get(id) ?? 0) + 1)
     },
-    choose(scores, forbidden = []) {
+    /** Chooses by the scores, which it changes: they are as penalised afterwards, -Infinity where an id is forbidden. */
+    choose(scores: Float32Array, forbidden: Iterable<number> = []): number {
       penalise(scores)
       for (const id of forbidden) scores[id] = Number.NEGATIVE_INFINITY
       const best = indexOfLargest(scores)

@@ -1,5 +1,23 @@
-/** Matrices that a file holds stacked one on the other, as tensors of their own: a part is used and quantised like any. */
+/** A file of tensors seen otherwise: under other names, or with matrices that are stacked one on the other as tensors of their own. */
 import { type TensorEntry, type TensorFile, toFloats } from './safetensors.ts'
+
+/** Where a tensor lies in the file beneath: all of that one, or some of its rows. */
+interface Place {
+  readonly whole: string
+  readonly part?: { readonly from: number; readonly rows: number }
+}
+
+/** The same file, with each tensor under the name that `rename` gives it. The names must stay distinct. */
+export function withNames(file: TensorFile, rename: (name: string) => string): TensorFile {
+  const tensors = new Map<string, TensorEntry>()
+  const places = new Map<string, Place>()
+  for (const entry of file.tensors.values()) {
+    const name = rename(entry.name)
+    places.set(name, { whole: entry.name })
+    tensors.set(name, { ...entry, name })
+  }
+  return withPlaces(file, tensors, places)
+}
 
 /** The name of part `index` of a stacked tensor. */
 export function partName(name: string, index: number): string {
@@ -12,7 +30,7 @@ export function partName(name: string, index: number): string {
  */
 export function withParts(file: TensorFile, partsOf: (name: string) => number | undefined): TensorFile {
   const tensors = new Map<string, TensorEntry>()
-  const places = new Map<string, { readonly whole: string; readonly from: number; readonly rows: number }>()
+  const places = new Map<string, Place>()
   for (const entry of file.tensors.values()) {
     const parts = partsOf(entry.name) ?? 1
     const [rows = 0, ...rest] = entry.shape
@@ -28,35 +46,40 @@ export function withParts(file: TensorFile, partsOf: (name: string) => number | 
           offset: entry.offset + index * length,
           length,
         })
-        places.set(name, { whole: entry.name, from: (index * rows) / parts, rows: rows / parts })
+        places.set(name, { whole: entry.name, part: { from: (index * rows) / parts, rows: rows / parts } })
       }
   }
+  return withPlaces(file, tensors, places)
+}
 
-  function rowBytes(name: string, from: number, count: number): Promise<Uint8Array> {
-    const place = places.get(name)
-    return place ? file.rowBytes(place.whole, place.from + from, count) : file.rowBytes(name, from, count)
+function withPlaces(
+  file: TensorFile,
+  tensors: ReadonlyMap<string, TensorEntry>,
+  places: ReadonlyMap<string, Place>,
+): TensorFile {
+  const placeOf = (name: string): Place => places.get(name) ?? { whole: name }
+  const bytes = (name: string) => {
+    const { whole, part } = placeOf(name)
+    return part ? file.rowBytes(whole, part.from, part.rows) : file.bytes(whole)
   }
-
-  function bytes(name: string): Promise<Uint8Array> {
-    const place = places.get(name)
-    return place ? file.rowBytes(place.whole, place.from, place.rows) : file.bytes(name)
-  }
-
   return {
     ...file,
     tensors,
     bytes,
-    rowBytes,
+    rowBytes(name, from, count) {
+      const { whole, part } = placeOf(name)
+      return file.rowBytes(whole, (part?.from ?? 0) + from, count)
+    },
     rowNow(name, row) {
-      const place = places.get(name)
-      return place ? file.rowNow(place.whole, place.from + row) : file.rowNow(name, row)
+      const { whole, part } = placeOf(name)
+      return file.rowNow(whole, (part?.from ?? 0) + row)
     },
     floats: async (name) => toFloats(await bytes(name), (tensors.get(name) ?? file.tensors.get(name)!).dtype),
     external(name) {
-      const place = places.get(name)
-      if (!place) return file.external(name)
+      const { whole, part } = placeOf(name)
+      if (!part) return file.external(whole)
       const { shape, offset, length } = tensors.get(name)!
-      return { ...file.external(place.whole), shape, offset, length }
+      return { ...file.external(whole), shape, offset, length }
     },
   }
 }

@@ -7,23 +7,14 @@ import type { TensorEntry, TensorFile } from './safetensors.ts'
 const integerAccuracy = 4
 
 /** The tensors of one file, entered into one graph. */
-export interface Weights {
-  readonly graph: Graph
-  has(name: string): boolean
-  /** Dimensions as stored by the model's authors; throws an AppError when there is no such tensor. */
-  shape(name: string): readonly number[]
-  /** The tensor as float32. */
-  value(name: string): Value
-  /** x Wᵀ + b for x [rows, in] and W [out, in]. */
-  linear(x: Value, weight: string, bias?: string): Value
-}
+export type Weights = ReturnType<typeof createWeights>
 
 /** The suffix of a quantised weight's scales, float32 [out] or [out × blocks]. */
 export const scaleSuffix = '.scale'
 
 /** The weights of `file` for `graph`. Quantised ones (I8 [in, out], or U8 [out, blocks, block]) can only be used through `linear`. */
-export function createWeights(graph: Graph, file: TensorFile): Weights {
-  return { graph, has: (name) => file.tensors.has(name), shape, value, linear }
+export function createWeights(graph: Graph, file: TensorFile) {
+  return { graph, has: (name: string) => file.tensors.has(name), shape, value, linear }
 
   function stored(name: string): Pick<TensorEntry, 'shape' | 'dtype'> {
     const entry = file.tensors.get(name)
@@ -31,18 +22,21 @@ export function createWeights(graph: Graph, file: TensorFile): Weights {
     return entry
   }
 
+  /** Dimensions as stored by the model's authors; throws an AppError when there is no such tensor. */
   function shape(name: string): readonly number[] {
     const { shape: size, dtype } = stored(name)
     if (dtype === 'U8') return [size[0]!, size[1]! * size[2]!]
     return dtype === 'I8' ? size.toReversed() : size
   }
 
+  /** The tensor as float32. */
   function value(name: string): Value {
     const tensor = file.external(name)
     const entered = graph.external(tensor)
     return tensor.type === 'float32' ? entered : graph.node('Cast', [entered], { to: { int: 1 } })
   }
 
+  /** x Wᵀ + b for x [rows, in] and W [out, in]. */
   function linear(x: Value, weight: string, bias?: string): Value {
     const added = bias === undefined ? undefined : value(bias)
     const { dtype, shape: size } = stored(weight)

@@ -14,13 +14,7 @@ export const outputRate = 24_000
 const fliteRate = 16_000
 
 /** Flite, the small synthesiser of Carnegie Mellon University (http://cmuflite.org), compiled to WebAssembly. */
-export interface Flite {
-  /**
-   * Speaks plain English text: mono samples at `outputRate`, silence at both ends cut short. Blocks this thread while it
-   * works.
-   */
-  speak(text: string, speaker: Speaker, details?: SpeakDetails): Float32Array
-}
+export type Flite = Awaited<ReturnType<typeof loadFlite>>
 
 export interface SpeakDetails {
   /** Sounds of words in ARPABET, by the word in small letters. */
@@ -30,12 +24,16 @@ export interface SpeakDetails {
 }
 
 /** Reads and compiles flite. Throws `unavailable` where the package is not installed. */
-export async function loadFlite(): Promise<Flite> {
+export async function loadFlite() {
   const run = openProgram(await readProgram())
   const timeTokens = createTokenTimer(run)
 
   return {
-    speak(text, speaker, { phones = {}, onTimes } = {}) {
+    /**
+     * Speaks plain English text: mono samples at `outputRate`, silence at both ends cut short. Blocks this thread while it
+     * works.
+     */
+    speak(text: string, speaker: Speaker, { phones = {}, onTimes }: SpeakDetails = {}): Float32Array {
       // In whole percents, whose filters are short.
       const speed = Math.round(100 * speaker.formants) / 100
       const { samples, printed } = runFlite(run, { text, phones, speaker, speed })

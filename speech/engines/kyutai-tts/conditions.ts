@@ -9,17 +9,10 @@ import { conditioner } from './tensors.ts'
 /** The slots for voices. Unused slots are attended to as well, filled with learnt padding. */
 export const voiceSlots = 5
 
-export interface Conditions {
-  /** The vector added to every step, for the trained guidance nearest to a value; the learnt one without a value. */
-  sum(guidance?: number): Float32Array
-  /** Rows [frames, width] of a voice, from its embedding [embedding size, frames]. */
-  voice(embedding: Float32Array): Float32Array
-  /** The rows instead of a voice that is not used. */
-  silence(frames: number): Float32Array
-}
+export type Conditions = Awaited<ReturnType<typeof readConditions>>
 
 /** Reads the conditioners of a model. */
-export async function readConditions(file: TensorFile, { model, guidance }: KyutaiConfiguration): Promise<Conditions> {
+export async function readConditions(file: TensorFile, { model, guidance }: KyutaiConfiguration) {
   const { conditioners, dim: width } = model
   const floats = (name: string, part: string) => file.floats(conditioner(name, part))
   const project = (matrix: Float32Array, rows: Float32Array, inner: number) => multiply(matrix, rows, width, inner)
@@ -35,13 +28,16 @@ export async function readConditions(file: TensorFile, { model, guidance }: Kyut
   const unused = await floats('speaker_wavs', 'learnt_padding')
 
   return {
-    sum(value) {
+    /** The vector added to every step, for the trained guidance nearest to a value; the learnt one without a value. */
+    sum(value?: number) {
       if (value === undefined) return added(control, without)
       const index = nearest(guidance, value)
       return added(control, project(projection, table.subarray(index * size, (index + 1) * size), size))
     },
-    voice: (embedding) => project(voiceProjection, transposed(embedding, voiceSize), voiceSize),
-    silence: (frames) => Float32Array.from({ length: frames * width }, (_, i) => unused[i % width]!),
+    /** Rows [frames, width] of a voice, from its embedding [embedding size, frames]. */
+    voice: (embedding: Float32Array) => project(voiceProjection, transposed(embedding, voiceSize), voiceSize),
+    /** The rows instead of a voice that is not used. */
+    silence: (frames: number) => Float32Array.from({ length: frames * width }, (_, i) => unused[i % width]!),
   }
 }
 

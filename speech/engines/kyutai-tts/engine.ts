@@ -3,7 +3,8 @@
  * files its authors publish. See `model-folder.ts` for where they lie.
  */
 import { z } from 'zod'
-import { decodeFrames, joinCodes } from '../../blocks/decode-frames.ts'
+import { joinCodes } from '../../audio/sample-queue.ts'
+import { decodeFrames } from '../../blocks/decode-frames.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { EngineCapabilities, SpeechEngine } from '../engine.ts'
 import { createNeuralEngine, neuralOptions, parseEngineOptions, type Utterance } from '../neural/engine.ts'
@@ -26,13 +27,6 @@ const engineOptions = neuralOptions.extend({
   codebooks: z.int().min(1).max(256).optional(),
 })
 
-export type KyutaiEngineOptions = z.input<typeof engineOptions>
-
-/** The module's side of `EngineModule`: `createKyutaiEngine` from unchecked options. */
-export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
-  return createKyutaiEngine(parseEngineOptions('kyutai-tts', engineOptions, options))
-}
-
 /** The guidance where a request names none: the authors' own. */
 const usualGuidance = 2
 
@@ -46,8 +40,8 @@ interface Streams {
 }
 
 /** An engine for the model in a folder; nothing is read before `load`. */
-export function createKyutaiEngine(options: KyutaiEngineOptions): SpeechEngine {
-  const settings = engineOptions.parse(options)
+export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
+  const settings = parseEngineOptions('kyutai-tts', engineOptions, options)
   return createNeuralEngine<KyutaiModel, Streams, VoiceEmbedding>({
     id: 'kyutai-tts',
     title: 'Kyutai TTS',
@@ -85,10 +79,10 @@ async function* speak({
   const memory = await streams.memory.of(voice)
   const condition = conditions.sum(request.cfg_coef ?? usualGuidance)
   const { onWords } = request
-  const times = onWords && createWordTimes(written, (step) => (step - initialPadding) / frameRate, onWords)
+  const tellWords = onWords && createWordTimes(written, (step) => (step - initialPadding) / frameRate, onWords)
   const frames = generateFrames(model, streams.language, { entries, condition, memory }, chooser, {
     signal,
-    ...(times && { onWords: times.update }),
+    ...(tellWords && { onWords: tellWords }),
   })
   const samples = decodeFrames(streams.decoder, codesOf(frames, initialPadding), joinCodes)
   yield* without(samples, initialPadding * model.geometry.samplesPerFrame)

@@ -12,10 +12,7 @@ export interface VoiceEmbedding {
   readonly data: Float32Array
 }
 
-export interface VoiceMemory {
-  /** The inputs `memory_keys_N` and `memory_values_N` for a voice; the arrays belong to this place and hold the last one asked for. */
-  of(voice: VoiceEmbedding): Promise<Record<string, TensorData>>
-}
+export type VoiceMemory = ReturnType<typeof createVoiceMemory>
 
 /**
  * A place for one voice at a time. The slots of voices that are not there are the same for every voice, and four fifths of
@@ -27,14 +24,15 @@ export function createVoiceMemory(
   shape: TransformerShape,
   conditions: Conditions,
   scale: number,
-): VoiceMemory {
+) {
   const { width, layers, heads, headSize } = shape
   let arrays: Float32Array[] = []
   let frames = 0
   let key: string | undefined
 
   return {
-    async of(voice) {
+    /** The inputs `memory_keys_N` and `memory_values_N` for a voice; the arrays belong to this place and hold the last one asked for. */
+    async of(voice: VoiceEmbedding): Promise<Record<string, TensorData>> {
       if (voice.frames !== frames || voice.key !== key) await hear(voice)
       return tensors(0, frames * voiceSlots)
     },

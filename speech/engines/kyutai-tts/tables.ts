@@ -3,25 +3,10 @@ import { type TensorFile, toFloats } from '../../../src/inference/inference.ts'
 import type { KyutaiConfiguration } from './configuration.ts'
 import { tensorNames } from './tensors.ts'
 
-/** The two text streams of a value; the second is undefined without a token. */
-export interface TextPair {
-  readonly main: Float32Array | undefined
-  readonly second: Float32Array | undefined
-}
-
-export interface Tables {
-  /** The backbone's rows of a text value; -1 has none. */
-  text(value: number): TextPair
-  /** The backbone's row of a code; undefined for -1. */
-  code(book: number, code: number): Float32Array | undefined
-  /** The input row of the depth transformer for its first codebook, and the matrix that widens it. */
-  depthText(value: number): { readonly embedded: Float32Array; readonly spread: Float32Array }
-  /** The same for the codebook behind `book`. */
-  depthCode(book: number, code: number): { readonly embedded: Float32Array; readonly spread: Float32Array }
-}
+export type Tables = Awaited<ReturnType<typeof openTables>>
 
 /** Opens the tables of a model's file. */
-export async function openTables(file: TensorFile, { model }: KyutaiConfiguration): Promise<Tables> {
+export async function openTables(file: TensorFile, { model }: KyutaiConfiguration) {
   const base = model.text_card + 1
   const low = model.depformer_low_rank_embeddings
   const text = rowsOf(file, `${tensorNames.text}.weight`)
@@ -40,22 +25,26 @@ export async function openTables(file: TensorFile, { model }: KyutaiConfiguratio
   )
 
   return {
-    text(value) {
+    /** The backbone's rows of both text streams of a value: -1 has none, and the second is undefined without a token. */
+    text(value: number) {
       const [main, second] = apart(value)
       return {
         main: main === undefined ? undefined : text(main),
         second: second === undefined ? undefined : text(second),
       }
     },
-    code: (book, code) => (code < 0 ? undefined : books[book]!(code)),
-    depthText(value) {
+    /** The backbone's row of a code; undefined for -1. */
+    code: (book: number, code: number) => (code < 0 ? undefined : books[book]!(code)),
+    /** The input row of the depth transformer for its first codebook, and the matrix that widens it. */
+    depthText(value: number) {
       const embedded = new Float32Array(low * 2)
       const [main, second] = apart(value)
       if (main !== undefined) embedded.set(depthText(main))
       if (second !== undefined) embedded.set(depthText(second), low)
       return { embedded, spread: textSpread }
     },
-    depthCode(book, code) {
+    /** The same for the codebook behind `book`. */
+    depthCode(book: number, code: number) {
       const { row, spread } = depthBooks[book]!
       return { embedded: code < 0 ? new Float32Array(low) : row(code), spread }
     },

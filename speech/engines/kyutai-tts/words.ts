@@ -34,17 +34,8 @@ export interface HandedWord {
   readonly step: number
 }
 
-export interface WordMachine {
-  /** The step in which nothing was left to say. */
-  readonly endStep: number | undefined
-  /** Words in the order in which they were handed out, pauses among them. */
-  readonly words: readonly HandedWord[]
-  /** The model's text input instead of the token that it chose: both streams in one number. */
-  next(chosen: number): number
-}
-
 /** At the beginning of a text. */
-export function createWordMachine(entries: readonly Entry[], { pad, card, ahead }: WordSettings): WordMachine {
+export function createWordMachine(entries: readonly Entry[], { pad, card, ahead }: WordSettings) {
   const waiting = [...entries]
   const words: HandedWord[] = []
   const tokens: number[] = []
@@ -55,11 +46,14 @@ export function createWordMachine(entries: readonly Entry[], { pad, card, ahead 
   let step = 0
 
   return {
+    /** The step in which nothing was left to say. */
     get endStep() {
       return endStep
     },
-    words,
-    next(chosen) {
+    /** Words in the order in which they were handed out, pauses among them. */
+    words: words as readonly HandedWord[],
+    /** The model's text input instead of the token that it chose: both streams in one number. */
+    next(chosen: number) {
       const begins = admitted(chosen) && takeNext()
       const [main, second] = begins ? beginning() : continuation()
       step += 1

@@ -21,13 +21,7 @@ const engineOptions = neuralOptions.extend({
   others: z.array(z.object({ language: z.string().min(1), folder: z.string().min(1) })).default([]),
 })
 
-export type PocketEngineOptions = z.input<typeof engineOptions>
 type Settings = z.output<typeof engineOptions>
-
-/** The module's side of `EngineModule`: `createPocketEngine` from unchecked options. */
-export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
-  return createPocketEngine(parseEngineOptions('pocket-tts', engineOptions, options))
-}
 
 interface Loaded extends PocketModel {
   readonly voices: Voices
@@ -39,8 +33,8 @@ interface Streams {
 }
 
 /** An engine for the model in a folder, with models of other languages next to it; nothing is read before `load`. */
-export function createPocketEngine(options: PocketEngineOptions): SpeechEngine {
-  const settings = engineOptions.parse(options)
+export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
+  const settings = parseEngineOptions('pocket-tts', engineOptions, options)
   const sources = new WeakMap<VoiceHandle, VoiceSource>()
   const main = createLanguageEngine(settings)
   /** At most one in addition to the main one: each takes hundreds of megabytes. */

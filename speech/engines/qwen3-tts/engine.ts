@@ -12,17 +12,10 @@ import { chunkLimits, measurePace } from '../neural/pace.ts'
 import { createChooser } from './choice.ts'
 import { emptyFrames, generateFrames } from './generation.ts'
 import { openQwenModel, type QwenModel, type TalkerStreams } from './model.ts'
-import { assemblePrompt, type PromptVoice, presetNames } from './prompt.ts'
+import { assemblePrompt, type PromptVoice, presetId } from './prompt.ts'
 import { beginningOf, cloneVoice, decodeCodes } from './voices.ts'
 
 const engineOptions = neuralOptions.extend({ threads: z.int().min(1).max(64).default(1) })
-
-export type QwenEngineOptions = z.input<typeof engineOptions>
-
-/** The module's side of `EngineModule`: `createQwenEngine` from unchecked options. */
-export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
-  return createQwenEngine(parseEngineOptions('qwen3-tts', engineOptions, options))
-}
 
 interface Streams {
   readonly language: TalkerStreams
@@ -39,8 +32,8 @@ interface QwenVoice {
 const keptVoices = 64
 
 /** An engine for the model in a folder; nothing is read before `load`. */
-export function createQwenEngine(options: QwenEngineOptions): SpeechEngine {
-  const settings = engineOptions.parse(options)
+export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
+  const settings = parseEngineOptions('qwen3-tts', engineOptions, options)
   const heard = createRecent<PromptVoice>(keptVoices)
 
   return createNeuralEngine<QwenModel, Streams, QwenVoice>({
@@ -81,7 +74,8 @@ function voiceOf(model: QwenModel, source: VoiceSource): QwenVoice | undefined {
   const kind = model.model.tts_model_type
   if (source.kind === 'preset') {
     if (kind !== 'custom_voice') throw cannot('has no preset voices', 'a customvoice variant has them')
-    requirePreset(model, source.voice)
+    // Refused before a text comes.
+    presetId(model.model, source.voice)
     return { voice: { kind: 'preset', name: source.voice } }
   }
   if (source.kind !== 'design') return undefined
@@ -110,14 +104,6 @@ async function* speak({
   const chooser = createChooser(generation, file.talker_config, { seed: request.seed })
   const frames = generateFrames(model, streams.language, prompt, chooser, { signal })
   yield* decodeCodes(model, streams.decoder, frames, beginningOf(model, voice, key))
-}
-
-function requirePreset({ model }: QwenModel, voice: string): void {
-  const names = presetNames(model)
-  if (names.some((name) => name.toLowerCase() === voice.toLowerCase())) return
-  throw new AppError('not_found', `Voice "${voice.slice(0, 80)}" not found in the model`, {
-    details: [`it has: ${names.join(', ')}`],
-  })
 }
 
 function cannot(what: string, instead: string): AppError {

@@ -1,5 +1,6 @@
 /** The loop of Qwen3-TTS: a prompt in, frames of codes out. */
 import { floats } from '../../../src/inference/inference.ts'
+import { joinSamples } from '../../audio/sample-queue.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { CodeChooser } from './choice.ts'
 import type { QwenModel, TalkerStreams } from './model.ts'
@@ -43,7 +44,7 @@ export async function* generateFrames(
   const width = file.hidden_size
   const end = file.codec_eos_token_id
   talker.reset()
-  let rows = joinRows(prompt.rows, width)
+  let rows = joinSamples(prompt.rows)
   let same = 0
   let before: Int32Array | undefined
   for (let frame = 0; frame < limit; frame++) {
@@ -76,7 +77,7 @@ export async function* generateFrames(
     const codes = new Int32Array(file.num_code_groups)
     codes[0] = first
     predictor.reset()
-    let input = joinRows([hidden, model.codeRow(first)], width)
+    let input = joinSamples([hidden, model.codeRow(first)])
     for (let group = 1; group < codes.length; group++) {
       signal?.throwIfAborted()
       const count = input.length / width
@@ -100,7 +101,7 @@ export async function* emptyFrames(
 ): AsyncGenerator<void, void, undefined> {
   const { hidden_size: width, num_code_groups: groups, code_predictor_config: small } = model.model.talker_config
   const row = model.codeRow(0)
-  const rows = (count: number) => ({ rows: floats([count, width], joinRows(Array(count).fill(row), width)) })
+  const rows = (count: number) => ({ rows: floats([count, width], joinSamples(Array(count).fill(row))) })
   talker.reset()
   for (;;) {
     const decoding = decoder.decode(new Int32Array(groups))
@@ -114,10 +115,4 @@ export async function* emptyFrames(
     await decoding
     yield
   }
-}
-
-function joinRows(rows: readonly Float32Array[], width: number): Float32Array {
-  const joined = new Float32Array(rows.length * width)
-  for (const [index, row] of rows.entries()) joined.set(row, index * width)
-  return joined
 }

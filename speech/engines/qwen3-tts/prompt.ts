@@ -119,16 +119,12 @@ export async function assemblePrompt(tables: PromptTables, request: PromptReques
   }
 }
 
-/** The presets of a model as its files spell them. */
-export function presetNames({ talker_config: talker }: ModelFile): string[] {
-  return Object.keys(talker.spk_id)
-}
-
-function presetId(model: ModelFile, name: string): number {
+/** The code of a preset. Throws `not_found` with the names that the model has. */
+export function presetId(model: ModelFile, name: string): number {
   const id = lookUp(model.talker_config.spk_id, name)
   if (id !== undefined) return id
   throw new AppError('not_found', `Voice "${name.slice(0, 80)}" not found in the model`, {
-    details: [`it has: ${presetNames(model).join(', ') || 'none'}`],
+    details: [`it has: ${Object.keys(model.talker_config.spk_id).join(', ') || 'none'}`],
   })
 }
 

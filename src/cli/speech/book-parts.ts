@@ -22,41 +22,34 @@ const partFacts = z.object({
 /** What is known of a spoken part beside its samples. */
 export type PartFacts = z.output<typeof partFacts>
 
-/**
- * The spoken parts of a long text, in a folder beside its output until that is whole. A part is found by what it was asked
- * with, so that the same request is not made twice, and another text or voice finds nothing.
- */
-export interface KeptParts {
-  readonly folder: string
-  /** Undefined for a part that is not there, or not whole. */
-  read(key: string): Promise<PartFacts | undefined>
-  /** Keeps a part, whole also after a crash. Throws `cannot_create`. */
-  write(key: string, facts: PartFacts, samples: Uint8Array): Promise<void>
-  samples(key: string): AsyncIterable<Buffer>
-  /** Removes all parts, and the folder where nothing else is in it. */
-  remove(): Promise<void>
-}
+export type KeptParts = ReturnType<typeof openKeptParts>
 
 /** The name of a part: a digest, which does not reveal the text. */
 export function partKey(request: object): string {
   return createHash('sha256').update(JSON.stringify(request)).digest('hex')
 }
 
-/** The parts beside an output; files that others put into the folder stay. */
-export function openKeptParts(output: string): KeptParts {
+/**
+ * The spoken parts of a long text, in a folder beside its output until that is whole; files that others put into the folder
+ * stay. A part is found by what it was asked with, so that the same request is not made twice, and another text or voice
+ * finds nothing.
+ */
+export function openKeptParts(output: string) {
   const folder = `${output}.parts`
   const factsFile = (key: string) => join(folder, `${key}.json`)
   const samplesFile = (key: string) => join(folder, `${key}.samples`)
   return {
     folder,
-    async read(key) {
+    /** Undefined for a part that is not there, or not whole. */
+    async read(key: string): Promise<PartFacts | undefined> {
       try {
         return partFacts.parse(JSON.parse(await readFile(factsFile(key), 'utf8')))
       } catch {
         return undefined
       }
     },
-    async write(key, facts, samples) {
+    /** Keeps a part, whole also after a crash. Throws `cannot_create`. */
+    async write(key: string, facts: PartFacts, samples: Uint8Array) {
       const { replaceFile } = await import('../../storage/files/atomic.ts')
       try {
         replaceFile(samplesFile(key), samples)
@@ -65,7 +58,8 @@ export function openKeptParts(output: string): KeptParts {
         throw new AppError('cannot_create', `Cannot write to ${folder}: ${explain(cause)}`, { cause })
       }
     },
-    samples: (key) => createReadStream(samplesFile(key)),
+    samples: (key: string): AsyncIterable<Buffer> => createReadStream(samplesFile(key)),
+    /** Removes all parts, and the folder where nothing else is in it. */
     async remove() {
       const names = await readdir(folder).catch(() => [])
       for (const name of names.filter((each) => /^[0-9a-f]{64}\.(?:json|samples)$/.test(each)))

@@ -5,18 +5,10 @@ import { given } from '../terminal/parsers.ts'
 import { findPlayer, openPlayer, type Player } from './player.ts'
 import { speakSentences } from './sentences.ts'
 
-/** A text that is spoken while it comes. */
-export interface SpokenText {
-  /** Adds to the text. */
-  push(text: string): void
-  /** Resolves when all is played. Throws the errors of the engine and the player, and the reason of the signal. */
-  end(): Promise<void>
-}
-
 /**
- * Speaks with the default voice and plays it, sentence by sentence; the signal ends it. Throws `unavailable` without a player.
+ * Speaks a text while it comes: with the default voice, played sentence by sentence; the signal ends it. Throws `unavailable` without a player.
  */
-export async function openSpokenText(cli: Cli, signal: AbortSignal): Promise<SpokenText> {
+export async function openSpokenText(cli: Cli, signal: AbortSignal) {
   findPlayer(cli.io.environment)
   const { voice } = await cli.settings()
   const pieces: string[] = []
@@ -39,10 +31,12 @@ export async function openSpokenText(cli: Cli, signal: AbortSignal): Promise<Spo
   // A failure is thrown by `end`.
   playing.catch(() => {})
   return {
-    push(text) {
+    /** Adds to the text. */
+    push(text: string) {
       pieces.push(text)
       wake()
     },
+    /** Resolves when all is played. Throws the errors of the engine and the player, and the reason of the signal. */
     async end() {
       isOver = true
       wake()

@@ -1,14 +1,6 @@
 import { AppError } from '../../errors.ts'
 
-/** Reads a WAV stream: its format, then its samples. */
-export interface WavReader {
-  /** Throws `protocol` unless the stream is WAV with 16-bit mono samples. */
-  format(): Promise<WavFormat>
-  /** The bytes of the samples, in pieces; what a file holds behind them is left out. */
-  samples(): AsyncGenerator<Uint8Array>
-}
-
-export interface WavFormat {
+interface WavFormat {
   readonly sampleRate: number
   /** What stands before the samples. */
   readonly header: Buffer
@@ -19,17 +11,20 @@ export interface WavFormat {
 /** The data chunk of a speech server's answer starts within this many bytes. */
 const longestHeader = 4096
 
-export function openWavReader(body: AsyncIterable<Uint8Array>): WavReader {
+/** Reads a WAV stream: its format, then its samples. */
+export function openWavReader(body: AsyncIterable<Uint8Array>) {
   const source = body[Symbol.asyncIterator]()
   let rest: Buffer = Buffer.alloc(0)
   let opened: Promise<WavFormat> | undefined
 
   return {
-    format() {
+    /** Throws `protocol` unless the stream is WAV with 16-bit mono samples. */
+    format(): Promise<WavFormat> {
       opened ??= readHeader()
       return opened
     },
-    async *samples() {
+    /** The bytes of the samples, in pieces; what a file holds behind them is left out. */
+    async *samples(): AsyncGenerator<Uint8Array> {
       let { dataBytes: left } = await this.format()
       for (let piece: Uint8Array | undefined = rest; piece && left > 0; piece = (await source.next()).value) {
         const part = piece.subarray(0, Math.min(left, piece.length))

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { SpeechEngine, VoiceSource, WordTime } from '../../../../speech/engines/engine.ts'
-import { createKyutaiEngine, type KyutaiEngineOptions } from '../../../../speech/engines/kyutai-tts/engine.ts'
+import { createEngine } from '../../../../speech/engines/kyutai-tts/engine.ts'
 import { AppError } from '../../../../src/errors.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
 import { pluck } from '../../../helpers/pluck.ts'
@@ -20,9 +20,9 @@ const made = (async () => {
   await makeVoice(join(voicesFolder, 'vctk/p225_023.wav.1e68beda@240.safetensors'), undefined, { seed: 6, frames: 3 })
 })()
 
-async function openEngine(options: Partial<KyutaiEngineOptions> = {}): Promise<SpeechEngine> {
+async function openEngine(options: Partial<Parameters<typeof createEngine>[0]> = {}): Promise<SpeechEngine> {
   await made
-  const engine = createKyutaiEngine({ folder, cacheFolder, voices: [voicesFolder], ...options })
+  const engine = createEngine({ folder, cacheFolder, voices: [voicesFolder], ...options })
   await engine.load()
   return engine
 }
@@ -33,7 +33,7 @@ test.after(async () => (await shared)?.close())
 /** Works with the engine that all tests share, or with one of other options. */
 async function withEngine(
   work: (engine: SpeechEngine) => Promise<void>,
-  options?: Partial<KyutaiEngineOptions>,
+  options?: Partial<Parameters<typeof createEngine>[0]>,
 ): Promise<void> {
   if (!options) {
     shared ??= openEngine()
@@ -137,7 +137,7 @@ test('fewer codebooks sound otherwise, and more than the model has are refused',
   assertSameSound(heard[1]!, heard[0]!)
   assertOtherSound(heard[2]!, heard[0]!)
   assert.ok(heard[3]!.length > 0)
-  const engine = createKyutaiEngine({ folder, cacheFolder, codebooks: 5 })
+  const engine = createEngine({ folder, cacheFolder, codebooks: 5 })
   const { code, message } = await refusal(() => engine.load())
   assert.is(code, 'configuration')
   assert.match(message, 'has 4 codebooks, not 5')

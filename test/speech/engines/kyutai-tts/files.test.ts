@@ -2,7 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { createKyutaiEngine } from '../../../../speech/engines/kyutai-tts/engine.ts'
+import { createEngine } from '../../../../speech/engines/kyutai-tts/engine.ts'
 import type { NewTensor } from '../../../../src/inference/tensor-writer.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { tokenizerModel } from '../pocket-tts/model.ts'
@@ -11,7 +11,7 @@ import { files, makeKyutaiModel } from './model.ts'
 
 const test = suite('the files of a Kyutai TTS model')
 
-const { copyOfModel, load, assertNamed } = spoiltModels(makeKyutaiModel, createKyutaiEngine)
+const { copyOfModel, load, assertNamed } = spoiltModels(makeKyutaiModel, createEngine)
 
 test('without a configuration the codec is taken for the published one, and what it lacks is named', async () => {
   const folder = await copyOfModel()

@@ -1,6 +1,6 @@
 // With --all only: a neural engine.
 /** With the real weights, where they were pulled: the English voices of Kyutai TTS are understood. */
-import { createKyutaiEngine } from '../../../../speech/engines/kyutai-tts/engine.ts'
+import { createEngine } from '../../../../speech/engines/kyutai-tts/engine.ts'
 import { findKyutaiModel, voiceFolders } from '../../../../speech/engines/kyutai-tts/model-folder.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
 import { findRecogniser } from '../../../helpers/speech/recogniser.ts'
@@ -23,7 +23,7 @@ if (!models || !folder) {
   if (recogniser)
     test(name, () => {
       const places = { folder, cacheFolder: temporaryFolder(), voices: voiceFolders(models, folder) }
-      return assertUnderstood(recogniser, 'kyutai-tts', createKyutaiEngine(places), voices)
+      return assertUnderstood(recogniser, 'kyutai-tts', createEngine(places), voices)
     })
   else test.skip(name, () => undefined)
 }

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { copyFile, mkdir, readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { createPocketEngine, type PocketEngineOptions } from '../../../../speech/engines/pocket-tts/engine.ts'
+import { createEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
 import type { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
@@ -22,7 +22,7 @@ async function tinyModel(seed = 1): Promise<string> {
   return folder
 }
 
-const load = (options: PocketEngineOptions) => refusalOf(createPocketEngine(options))
+const load = (options: Parameters<typeof createEngine>[0]) => refusalOf(createEngine(options))
 
 async function onlyFileIn(folder: string): Promise<string> {
   const names = await readdir(folder)
@@ -63,8 +63,8 @@ test('processes that make the same file at the same time all load, and leave tha
     import.meta.url,
   )
   const script = `
-    const { createPocketEngine } = await import(${JSON.stringify(address.href)})
-    const engines = [1, 2].map(() => createPocketEngine(${JSON.stringify({ folder, cacheFolder })}))
+    const { createEngine } = await import(${JSON.stringify(address.href)})
+    const engines = [1, 2].map(() => createEngine(${JSON.stringify({ folder, cacheFolder })}))
     await Promise.all(engines.map((engine) => engine.load()))
     for (const engine of engines) await engine.close()`
   const loader = address.href.endsWith('.ts') ? ['--import', import.meta.resolve('tsx')] : []
@@ -140,7 +140,7 @@ test('weights that are no numbers are refused by name, in any tensor and precisi
 test('weights that are exchanged after they were checked are not computed with', async () => {
   const [folder, other] = [await tinyModel(), await tinyModel(2)]
   const path = join(folder, 'model.safetensors')
-  const engine = createPocketEngine({ folder, cacheFolder: temporaryFolder() })
+  const engine = createEngine({ folder, cacheFolder: temporaryFolder() })
   await engine.load()
   await rename(join(other, 'model.safetensors'), path)
   // The encoder is opened when the first clip comes.

@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 import * as assert from 'uvu/assert'
 import { createEngineProcess } from '../../../../speech/engine-process.ts'
 import type { SpeechEngine, VoiceHandle } from '../../../../speech/engines/engine.ts'
-import { createEngine, createPocketEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
+import { createEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { assertOtherSound, assertSameSound, joined } from './golden.ts'
@@ -32,7 +32,7 @@ test.after(async () => {
 async function open(change: Partial<PocketSize>, precision: 'int8' | 'float32'): Promise<Spoken> {
   const folder = join(temporaryFolder(), 'tiny')
   await makePocketModel(folder, { ...tinySize, ...change })
-  const engine = createPocketEngine({ folder, cacheFolder, precision })
+  const engine = createEngine({ folder, cacheFolder, precision })
   await engine.load()
   return { engine, folder, voice: await engine.prepareVoice({ kind: 'preset', voice: 'alba' }) }
 }

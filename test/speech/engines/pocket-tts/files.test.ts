@@ -2,7 +2,7 @@
 import { rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { createPocketEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
+import { createEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
 import {
   companionFolders,
   findPocketModel,
@@ -23,7 +23,7 @@ async function refusalOf(change: (folder: string) => Promise<void>, size = tinyS
   const folder = join(temporaryFolder(), 'tiny')
   await makePocketModel(folder, size)
   await change(folder)
-  const engine = createPocketEngine({ folder, cacheFolder: temporaryFolder() })
+  const engine = createEngine({ folder, cacheFolder: temporaryFolder() })
   let refusal: unknown
   await engine.load().catch((thrown: unknown) => {
     refusal = thrown
@@ -190,7 +190,7 @@ test('the gated weights take tokenizer and voices from the open edition', async 
   await rm(join(gated, 'tokenizer.model'))
   await rm(join(gated, 'embeddings'), { recursive: true })
   assert.ok(companionFolders(gated).includes(open))
-  const engine = createPocketEngine({ folder: gated, cacheFolder: temporaryFolder() })
+  const engine = createEngine({ folder: gated, cacheFolder: temporaryFolder() })
   await engine.load()
   await engine.prepareVoice({ kind: 'preset', voice: 'alba' })
   await engine.close()

@@ -1,7 +1,7 @@
 // With --all only: a neural engine.
 /** With the real weights, where they were pulled: the voices of pocket-tts are understood. */
 import * as assert from 'uvu/assert'
-import { createPocketEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
+import { createEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
 import { findPocketModels } from '../../../../speech/engines/pocket-tts/model-folder.ts'
 import { presetNames } from '../../../../speech/engines/pocket-tts/voices.ts'
 import { readManifest } from '../../../../speech/servers/manifest.ts'
@@ -25,7 +25,7 @@ if (!folder) {
     test(name, async () => {
       const voices = await spokenPresets(folder)
       assert.ok(voices.length > 0, 'a preset of server B is installed')
-      const engine = createPocketEngine({ folder, cacheFolder: temporaryFolder() })
+      const engine = createEngine({ folder, cacheFolder: temporaryFolder() })
       await assertUnderstood(recogniser, 'pocket-tts', engine, voices)
     })
   else test.skip(name, () => undefined)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { parseWav, writeWav } from '../../../../speech/audio/wav.ts'
 import type { SpeechEngine, VoiceSource } from '../../../../speech/engines/engine.ts'
-import { createPocketEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
+import { createEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
 import type { AppError } from '../../../../src/errors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
@@ -22,7 +22,7 @@ async function withEngine(
 ): Promise<void> {
   const folder = join(temporaryFolder(), 'tiny')
   await makePocketModel(folder, { ...tinySize, ...change })
-  const engine = createPocketEngine({ folder, cacheFolder, precision: 'float32' })
+  const engine = createEngine({ folder, cacheFolder, precision: 'float32' })
   await engine.load()
   await work(engine, folder).finally(() => engine.close())
 }

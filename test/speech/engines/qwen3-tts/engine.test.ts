@@ -8,7 +8,7 @@ import type { SpeechEngine, VoiceSource } from '../../../../speech/engines/engin
 import { openDecoderProcess } from '../../../../speech/engines/neural/decoder-process.ts'
 import { readConfiguration } from '../../../../speech/engines/qwen3-tts/configuration.ts'
 import { decoderSource, loadDecoder, openCodecFile } from '../../../../speech/engines/qwen3-tts/decoder.ts'
-import { createEngine, createQwenEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
+import { createEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
 import { AppError } from '../../../../src/errors.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
@@ -34,7 +34,7 @@ test.after(async () => {
 })
 
 async function openEngine(kind: QwenSize['kind'], decoder: 'here' | 'process'): Promise<SpeechEngine> {
-  const engine = createQwenEngine({ folder: await modelOf(kind), cacheFolder, decoder })
+  const engine = createEngine({ folder: await modelOf(kind), cacheFolder, decoder })
   await engine.load()
   return engine
 }
@@ -118,7 +118,7 @@ test('a speaker of a dialect speaks it where Chinese is asked for, and English w
 test('the small model does not follow instructions, as its authors say', async () => {
   const folder = join(temporaryFolder(), 'small')
   await makeQwenModel(folder, { ...tinySize, size: '0b6' })
-  const engine = createQwenEngine({ folder, cacheFolder })
+  const engine = createEngine({ folder, cacheFolder })
   await engine.load()
   assertSameSound(await speak(engine, ryan, { instruct: 'slowly and sadly' }), await speak(engine, ryan))
   await engine.close()

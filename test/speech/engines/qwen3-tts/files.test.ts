@@ -3,7 +3,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { createQwenEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
+import { createEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
 import type { NewTensor } from '../../../../src/inference/tensor-writer.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
@@ -14,7 +14,7 @@ const test = suite('the files of a Qwen3-TTS model')
 
 const { copyOfModel, load, assertNamed } = spoiltModels(
   (folder) => makeQwenModel(folder, { ...tinySize, kind: 'base' }),
-  createQwenEngine,
+  createEngine,
 )
 
 function setField(content: Content, [first = '', ...rest]: readonly string[], value: unknown): void {

@@ -1,6 +1,6 @@
 // With --all only: a neural engine.
 /** With the real weights, where they were pulled: the English voices of Qwen3-TTS are understood. */
-import { createQwenEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
+import { createEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
 import { findQwenModel } from '../../../../speech/engines/qwen3-tts/model-folder.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
 import { findRecogniser } from '../../../helpers/speech/recogniser.ts'
@@ -23,6 +23,6 @@ if (!recogniser) test.skip('English presets are understood, and their speech rev
 else
   for (const { variant, folder } of installed)
     test(`${variant}: English presets are understood, and their speech reversed is not`, () =>
-      assertUnderstood(recogniser, variant, createQwenEngine({ folder, cacheFolder: temporaryFolder() }), voices))
+      assertUnderstood(recogniser, variant, createEngine({ folder, cacheFolder: temporaryFolder() }), voices))
 
 test.run()
