@@ -43,6 +43,12 @@ async function say(path: string, ...words: readonly string[]): Promise<readonly 
   return sent.flatMap(({ content }) => content.split('\n').filter((line) => line.startsWith('- [')))
 }
 
+/** Days since the last 25 December that is over by a week at least. */
+const sinceChristmas = (() => {
+  const year = new Date(Date.now() - 7 * dayMs).getUTCFullYear()
+  return Math.floor((Date.now() - Date.UTC(year - 1, 11, 25, 12)) / dayMs)
+})()
+
 interface Scene {
   readonly name: string
   readonly said: readonly Said[]
@@ -161,6 +167,17 @@ const scenes: readonly Scene[] = [
     asked: 'where did we eat last month?',
     in: ['Osteria Lume'],
     out: ['gluten', 'harbour', 'Casa Pepe'],
+  },
+  {
+    name: 'a feast beside words',
+    said: [
+      ['Aunt Rosa visited us and brought a goose', sinceChristmas],
+      ['Uncle Ben visited us and stayed for two nights', sinceChristmas + 60],
+      ['Selma visited us with the twins', 0.5],
+    ],
+    asked: 'who visited us last Christmas?',
+    in: ['Rosa'],
+    out: ['Ben', 'Selma'],
   },
 ]
 
@@ -308,20 +325,42 @@ test('the past is searched by its time, and a wrong end is undone by an edit', a
   assert.ok((await search()).includes('I work as a nurse at St. Anna'))
 })
 
+test('what was said again after the time that is asked for stands behind what was said then', async () => {
+  const path = await companion([
+    ['We hiked along the gorge', lastMonth],
+    ['We hiked around the reservoir', 0.1],
+  ])
+  const [first] = await say(path, 'where did we hike last month?')
+  assert.match(first, 'gorge')
+})
+
 test('unrelated prompts bring no memory', async () => {
   const path = await companion([
     ['My son Ilyas starts school in September', 9],
     ['I weigh 82', 60],
     ['We are buying the flat in Ghent!', 20],
     ['I play the cello on Sundays', 12],
+    ['I sail a dinghy called Quint', 15],
+    ['I take thyroid tablets in the morning', 40],
   ])
   for (const asked of [
     'What is a monad?',
     'Explain how inflation works',
     'Translate "good morning" into Greek',
     '2+2?',
+    'Do you like sailing?',
+    'Do you go to school?',
+    'Explain how a thyroid works',
+    'Write a limerick about a dinghy',
+    'Schreib ein Gedicht über ein Cello',
   ])
     assert.equal(await say(path, asked), [], asked)
+  for (const [asked, found] of [
+    ['Do you remember what the dinghy is called?', 'Quint'],
+    ['Tell me about Ilyas', 'Ilyas'],
+    ['Write a card for Ilyas', 'Ilyas'],
+  ] as const)
+    assert.ok((await say(path, asked)).join('\n').includes(found), asked)
 })
 
 test.run()

@@ -1,9 +1,9 @@
 import { atOnce } from '../../process/process.ts'
 import { isOnlyQuestions } from '../memory/questions.ts'
 import { termsOf } from '../memory/ranking-terms.ts'
+import { isRequest } from '../memory/requests.ts'
 import { isSmallTalk } from '../memory/small-talk.ts'
 import { forgetRequest, isOffTheRecord } from './forgetting.ts'
-import { isRequest } from './requests.ts'
 import { holdsSecret } from './secrets.ts'
 
 /** Why a part of a turn is no memory. */

@@ -14,6 +14,11 @@ interface LanguageWords {
   readonly self: ReadonlySet<string>
   /** Those of them that stand before a verb as its subject, or as its object where it is reflexive: "I work". */
   readonly subjects: ReadonlySet<string>
+  /** Words for the persona, such as "you"; and verbs by which one asks her what she knows of oneself: "do you remember". */
+  readonly addressed: ReadonlySet<string>
+  readonly recalling: ReadonlySet<string>
+  /** Articles and pronouns of what is known: "the ferry" and not "a ferry". */
+  readonly definite: ReadonlySet<string>
 }
 
 /** ISO 639-1 codes. */
@@ -25,13 +30,19 @@ export type UnspacedLanguage = 'zh' | 'ja' | 'ko'
 /** In lines of words. */
 type Lists = Readonly<Record<keyof LanguageWords, readonly string[]>>
 
+const listNames = ['functions', 'weak', 'self', 'subjects', 'addressed', 'recalling', 'definite'] as const
+
+const wordsOfLists = (lists: Partial<Lists>) =>
+  Object.fromEntries(listNames.map((name) => [name, setOf(lists[name] ?? [])])) as Record<
+    keyof LanguageWords,
+    Set<string>
+  >
+
 const languageWords = new Map<string, LanguageWords>(
-  Object.entries(readWords<Readonly<Record<Language, Lists>>>('languages')).map(
-    ([language, { functions, weak, self, subjects }]) => [
-      language,
-      { functions: setOf(functions), weak: setOf(weak), self: setOf(self), subjects: setOf(subjects) },
-    ],
-  ),
+  Object.entries(readWords<Readonly<Record<Language, Lists>>>('languages')).map(([language, lists]) => [
+    language,
+    wordsOfLists(lists),
+  ]),
 )
 
 function setOf(lines: readonly string[]): ReadonlySet<string> {
@@ -50,7 +61,7 @@ for (const [at, language] of languages.entries()) {
   }
 }
 
-const none: LanguageWords = { functions: new Set(), weak: new Set(), self: new Set(), subjects: new Set() }
+const none: LanguageWords = wordsOfLists({})
 
 /** The lists of a language; empty ones for an unknown language. */
 export function wordsIn(language: string): LanguageWords {

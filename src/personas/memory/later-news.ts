@@ -5,6 +5,7 @@ import { languageOf } from './language-words.ts'
 import { type MemoryEntry, type MemoryStore, type Scope, speakerOf } from './memory.ts'
 import { isOnlyQuestions } from './questions.ts'
 import type { Ranked } from './ranking.ts'
+import type { MemoryQuery } from './ranking-query.ts'
 import { plain, wordsOf } from './ranking-terms.ts'
 
 /** Alternatives of a regular expression over words in lower case, by language. */
@@ -35,12 +36,13 @@ const longestStatement = 400
 export async function withLaterNews(
   store: Pick<MemoryStore, 'list'>,
   scope: Scope,
-  question: string,
+  { text: question, isParticular }: Pick<MemoryQuery, 'text' | 'isParticular'>,
   ranked: readonly Ranked[],
   floor: number,
 ): Promise<readonly Ranked[]> {
   const [best] = ranked
-  if (!best || best.score < floor || !isOnlyQuestions(question) || !isOfOneTopic(best.candidate.entry)) return ranked
+  if (!best || !isParticular || best.score < floor || !isOnlyQuestions(question) || !isOfOneTopic(best.candidate.entry))
+    return ranked
   const { entry } = best.candidate
   const own = topicsIn(entry.content)
   const asked = topicsIn(question)

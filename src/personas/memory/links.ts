@@ -26,7 +26,7 @@ export function linkedTerms(query: MemoryQuery, candidates: readonly Candidate[]
   const people = query.isPersonal || hasPossessiveEnding(query.text) ? peopleIn(query.text) : new Set<string>()
   const nouns = new Set(query.terms.filter(({ isWord, worth }) => isWord && worth === 1).map(({ term }) => term))
   const names = new Set(query.terms.filter(({ isName }) => isName).map(({ term }) => term))
-  if (people.size + nouns.size === 0) return []
+  if (query.isGeneral || people.size + nouns.size === 0) return []
   const asked = new Set(query.terms.map(({ term }) => term))
   const found = new Set<string>()
   for (const { entry } of candidates) {

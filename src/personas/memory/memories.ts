@@ -383,7 +383,7 @@ export function createMemories(parts: MemoriesParts): Memories {
         ? lifted.filter(({ candidate }) => holdsAt(candidate.entry.metadata, asOf))
         : withEnded || asksOfThen(asked, now)
           ? lifted
-          : await withLaterNews(store, scope, query, await presentOf(store, scope, lifted), floor)
+          : await withLaterNews(store, scope, asked, await presentOf(store, scope, lifted), floor)
     const hits = present
       .filter(({ score }) => score >= (minScore ?? 0))
       .slice(0, limit)

@@ -38,6 +38,8 @@ export const calibration = {
   /** The same for a memory with equal evidence of its own: by its match, and per unit of log-odds that it lacks. */
   form: 4,
   lack: 3,
+  /** The log-odds lost where the query is about the persona or things at large, and names nothing that the memory names. */
+  general: 2.5,
   /** The probability where no word matches and vectors only order: when the query speaks of the user, and otherwise. */
   unmatched: { personal: 0.02, other: 0.004 },
 } as const

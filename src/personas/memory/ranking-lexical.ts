@@ -428,7 +428,8 @@ function ownEvidence(
     const presence = alike > 0 ? alike : about[at]! > 0 ? aboutPresence : 0
     mass += information[at]! * presence
     if (isName && presence === 0) lacksName = true
-    if (alike === 1 && (isName || (query.language === 'en' && isWord && rarity === undefined))) hasName = true
+    const mayBeName = query.language === 'en' && !query.isGeneral && isWord && rarity === undefined
+    if (alike === 1 && (isName || mayBeName)) hasName = true
   })
   const worths = () => information.map((worth, at) => worth * likeness[at]!)
   const best = terms.length > passage ? Math.min(mass, bestPassage(places, worths())) : mass

@@ -1,5 +1,6 @@
 import { type Language, languageOf, type UnspacedLanguage, wordsIn } from './language-words.ts'
 import { plain, termsOf, unspaced, wordsOf } from './ranking-terms.ts'
+import { isRequest } from './requests.ts'
 import { type SaidTime, timesOfQuery } from './time-words.ts'
 import { isAboutSelfUnspaced, withoutParticle, worthOfCharacters } from './unspaced-words.ts'
 
@@ -23,6 +24,10 @@ export interface MemoryQuery {
   readonly language: Language | UnspacedLanguage
   /** Whether it speaks of the user: "my", "we". */
   readonly isPersonal: boolean
+  /** Whether it speaks of the user, or of something known: "the puppy". */
+  readonly isParticular: boolean
+  /** Whether it asks the persona about herself, or sets a task about things at large: "do you like tea?", "a poem about a ferry". */
+  readonly isGeneral: boolean
   readonly terms: readonly QueryTerm[]
   /** The pairs of adjacent words with at least one telling word, as index terms with a space between them. */
   readonly pairs: readonly string[]
@@ -54,8 +59,9 @@ export function readQuery(text: string, rarity?: Rarity, now?: number): MemoryQu
     if (!terms.has(term.term)) terms.set(term.term, term)
   }
   const times = now === undefined ? [] : timesOfQuery(text, now)
-  // A memory that was stored in that week need not say "week", and one that does speaks of another.
-  const relative = new Set(times.filter((time) => time.isRelative).flatMap((time) => termsOf(time.words)))
+  // A memory that was stored in that week or summer need not say "week", and one that does speaks of another.
+  const unsaid = times.filter((time) => time.isRelative || time.isPeriod)
+  const relative = new Set(unsaid.flatMap((time) => termsOf(time.words)))
   const { functions, weak } = wordsIn(language)
   const termsByWord = words.map((word) => (unspaced.test(word) ? [] : termsOf(word)))
   for (const [at, word] of words.entries()) {
@@ -74,11 +80,14 @@ export function readQuery(text: string, rarity?: Rarity, now?: number): MemoryQu
   // A query of function words alone asks for them.
   if (terms.size === 0) for (const term of termsOf(text)) add({ term, worth: 1, isWord: true, isName: false })
   const kept = [...terms.values()].slice(0, mostTerms)
+  const personal = isPersonal(text, plainWords, language)
   const said = new Set(times.flatMap((time) => termsOf(time.words)))
   return {
     text,
     language,
-    isPersonal: isPersonal(text, plainWords, language),
+    isPersonal: personal,
+    isParticular: personal || plainWords.some((word) => wordsIn(language).definite.has(word)),
+    isGeneral: !personal && isGeneral(text, plainWords, language),
     terms: kept,
     pairs: pairsOf(termsByWord.flat(), kept),
     times,
@@ -130,13 +139,20 @@ function capitalsOf(text: string): ReadonlySet<string> {
 
 /** English phrases with an "I" or "me" that is not about the user: how do I …, tell me …. */
 const impersonal =
-  /\b(?:how (?:do|can|should|could|would|long should|much should|to) i|(?:tell|give|show|remind|help|teach|write|make|explain to|find|let) me)\b/i
+  /\b(?:how (?:do|can|should|could|would|long should|much should|to) i|(?:tell|give|show|remind|help|teach|write|make|explain to|find|let|sing|play|draw|read) me)\b/i
 
 function isPersonal(text: string, words: readonly string[], language: Language | UnspacedLanguage): boolean {
   if (language === 'zh' || language === 'ja' || language === 'ko') return isAboutSelfUnspaced(text)
   const { self } = wordsIn(language)
   const isImpersonal = language === 'en' && impersonal.test(text)
   return words.some((word) => self.has(word) && !(isImpersonal && (word === 'i' || word === 'me')))
+}
+
+function isGeneral(text: string, words: readonly string[], language: Language | UnspacedLanguage): boolean {
+  if (language === 'zh' || language === 'ja' || language === 'ko') return false
+  const { addressed, recalling, definite } = wordsIn(language)
+  const has = (list: ReadonlySet<string>) => words.some((word) => list.has(word))
+  return has(recalling) ? false : isRequest(text) ? !has(definite) : has(addressed)
 }
 
 /** Pairs of a query that are looked for. */

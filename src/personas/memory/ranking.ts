@@ -92,7 +92,8 @@ export function* rankingSteps(all: Found, options: RankOptions): Generator<numbe
     if (lexical + vector + (time ?? 0) === 0) continue
     const recency = recencyOf(candidate.entry.timestamp, now)
     const importance = 1 + priors.importance * (2 * candidate.entry.importance_score - 1)
-    const odds = logOdds(own, options.coefficients ?? coefficients) + timeWeight.odds * (time ?? 0)
+    const general = query.isGeneral && !own.isPersonal ? calibration.general : 0
+    const odds = logOdds(own, options.coefficients ?? coefficients) + timeWeight.odds * (time ?? 0) - general
     const said = (lexical + vector) * (1 + timeWeight.match * (time ?? 0))
     const timely = query.isOnlyTime ? (time ?? 0) + timeWeight.asides * said : said + timeWeight.alone * (time ?? 0)
     const match = timely * recency * importance
@@ -100,19 +101,18 @@ export function* rankingSteps(all: Found, options: RankOptions): Generator<numbe
   }
   matched.sort((a, b) => b.match - a.match || b.candidate.entry.timestamp - a.candidate.entry.timestamp)
   const { unmatched } = calibration
-  const least = Math.max(oddsOf(query.isPersonal ? unmatched.personal : unmatched.other), meaning.odds)
+  const unsaid = oddsOf(query.isPersonal ? unmatched.personal : unmatched.other)
+  const least = query.isGeneral ? unsaid : Math.max(unsaid, meaning.odds)
   const scoresOf = (group: readonly Matched[]) => scored(group, least, query, sizePrior(found.memories))
   const { within, outside } = narrowed(matched, query, now)
   const words = within.filter(({ candidate }) => !isAnswer(candidate.entry.metadata))
   const inTime = words.length === within.length ? scoresOf(within) : behindWords(scoresOf(words), scoresOf(within))
   const others = scoresOf(outside).map((each) => ({ ...each, score: timeWeight.outside * each.score }))
-  const ordered = others.length === 0 ? inTime : [...inTime, ...others].sort((a, b) => b.score - a.score)
-  const ranked = yield* inOrder(
-    ordered.map(({ matched }) => matched),
-    ordered.map(({ score }) => score),
-    query,
-    ordered[0]?.score ?? 0,
-  )
+  const most = Math.max(inTime[0]?.score ?? 0, others[0]?.score ?? 0)
+  // What changed after the time that is asked for does not take its place.
+  const ofThen = yield* inOrder(inTime, query, most)
+  const ofOthers = others.length === 0 ? [] : yield* inOrder(others, query, most)
+  const ranked = ofOthers.length === 0 ? ofThen : [...ofThen, ...ofOthers].sort((a, b) => b.score - a.score)
   return { ranked, isCut }
 }
 
@@ -243,11 +243,12 @@ function lossOf(matched: Matched, best: Matched, mostOdds: number) {
  * more of the query keeps its own: the newer one may be about something else, and both stand in a prompt with their times.
  */
 function* inOrder(
-  ranked: readonly Matched[],
-  scores: readonly number[],
+  ordered: readonly Scored[],
   query: MemoryQuery,
   evidence: number,
 ): Generator<number, readonly Ranked[]> {
+  const ranked = ordered.map(({ matched }) => matched)
+  const scores = ordered.map(({ score }) => score)
   const { order, superseded } = yield* supersede(
     ranked.slice(0, 24).map(({ candidate, evidence, match }) => {
       const { content, timestamp } = candidate.entry

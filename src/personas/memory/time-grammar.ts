@@ -6,6 +6,7 @@ import {
   latestMonth,
   momentAgo,
   monthSpan,
+  periodSpan,
   spanAgo,
   type TimeSpan,
   type TimeUnit,
@@ -19,6 +20,7 @@ export interface Meaning {
   readonly spans: readonly TimeSpan[]
   readonly start?: number
   readonly isRelative?: boolean
+  readonly isPeriod?: boolean
 }
 
 type Groups = Readonly<Record<string, string | undefined>>
@@ -66,6 +68,7 @@ function spacedGrammar(words: TimeWords): Grammar {
   const numbers = list(words.numbers, ',')
   const months = list(words.months, ' ')
   const weekdays = list(words.weekdays, ' ')
+  const periods = list(words.periods, ' ')
   const { day, week, month, year, weekend } = words
   const units = `(?:(?<weekend>${weekend})|(?<day>${day})|(?<week>${week})|(?<month>${month})|(?<year>${year}))`
   const counted = `(?:(?<n>\\d{1,3}|${numbers.join('|')}) )?${units}`
@@ -93,6 +96,7 @@ function spacedGrammar(words: TimeWords): Grammar {
     weekend,
     ...months.map((name) => `(?:${name})[td]?\\p{L}{0,2}`),
     ...weekdays,
+    ...periods,
   ]
   const rules = [
     ...phrases(words.ago).map((phrase) => rule(phrase, (groups, now) => ago(groups, numbers, now))),
@@ -107,6 +111,13 @@ function spacedGrammar(words: TimeWords): Grammar {
     ),
     rule(`${limits}${preposition}${article}${which} ${units}`, whichRead),
     rule(`${limits}${preposition}${article}${units} ${behind}`, whichRead),
+    rule(`${limits}${preposition}${article}(?:${which} )?${named(periods, 'period')}(?: ${behind})?`, (groups, now) =>
+      periodRead(groups, periods, now),
+    ),
+    // "At the weekend", the last one or the coming.
+    ...(inside === ''
+      ? []
+      : [rule(`${limits}(?:${inside}) ${article}(?:${weekend})`, (_groups, now) => aWeekend(now))]),
     word(words.dayBefore, -2),
     word(words.yesterday, -1),
     word(words.today, 0),
@@ -191,6 +202,17 @@ function monthRead(groups: Groups, months: readonly string[], now: number, isAlo
   if (!isAlone && !isMarked(groups)) return undefined
   const span = latestMonth(now, month)
   return { spans: [distanceOf(groups) > 0 ? monthSpan(new Date(span.from).getUTCFullYear() + 1, month) : span] }
+}
+
+function aWeekend(now: number): Meaning {
+  return { spans: [unitSpan(now, 'weekend', -1), unitSpan(now, 'weekend', 0)], isRelative: true }
+}
+
+/** A season or a feast; the words "fall" and "été" are others where nothing marks them as a time. */
+function periodRead(groups: Groups, periods: readonly string[], now: number): Meaning | undefined {
+  if (!isMarked(groups)) return undefined
+  const span = periodSpan(now, placeOf(groups['period']!, periods), distanceOf(groups))
+  return { spans: [span], isPeriod: true }
 }
 
 function weekdayRead(groups: Groups, weekdays: readonly string[], now: number, isPlain: boolean): Meaning | undefined {

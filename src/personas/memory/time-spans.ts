@@ -75,3 +75,41 @@ export function momentAgo(now: number, count: number, unit: TimeUnit): number {
   const months = unit === 'month' ? count : 12 * count
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - months, date.getUTCDate()) + (now % dayMs)
 }
+
+/** What returns each year, in the order of `TimeWords.periods`: from a day on, so many days. Seasons are those of the north. */
+const periods: readonly (readonly [month: number, day: number, days: number])[] = [
+  [2, 1, 92],
+  [5, 1, 92],
+  [8, 1, 91],
+  [11, 1, 90],
+  [11, 20, 12],
+  [11, 30, 4],
+  [0, 0, 5],
+  [9, 30, 3],
+]
+const easter = 6
+
+/**
+ * A season or feast by its distance from the last one that has begun: -1 is the one before that where it lasts still, as "last
+ * summer" means in July.
+ */
+export function periodSpan(now: number, period: number, distance: number): TimeSpan {
+  const [month, day, days] = periods[period]!
+  const spanIn = (year: number) =>
+    daySpan(period === easter ? easterSunday(year) - 3 * dayMs : Date.UTC(year, month, day), 0, days)
+  const year = new Date(now).getUTCFullYear()
+  const latest = spanIn(year).from <= now ? year : year - 1
+  if (distance > 0) return spanIn(latest + 1)
+  return spanIn(distance < 0 && spanIn(latest).to > now ? latest - 1 : latest)
+}
+
+/** Easter Sunday of the Gregorian calendar, by the algorithm of Meeus ("Astronomical Algorithms", 1991, chapter 8). */
+function easterSunday(year: number): number {
+  const century = Math.floor(year / 100)
+  const golden = year % 19
+  const epact = (19 * golden + century - Math.floor(century / 4) - Math.floor((8 * century + 13) / 25) + 15) % 30
+  const moon = epact - Math.floor((golden + 11 * epact) / 319)
+  const weekday = (2 * (century % 4) + 2 * Math.floor((year % 100) / 4) - (year % 4) - moon + 32) % 7
+  const month = Math.floor((moon + weekday + 90) / 25)
+  return Date.UTC(year, month - 1, (moon + weekday + month + 19) % 32)
+}

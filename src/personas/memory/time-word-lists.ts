@@ -30,7 +30,9 @@ export interface TimeWords {
   readonly months: string
   /** From Monday on. */
   readonly weekdays: string
-  /** Prepositions before a month or a day of the week, without which these words may be others. */
+  /** Spring, summer, autumn and winter, Christmas, New Year, Easter and Halloween, apart by spaces. */
+  readonly periods: string
+  /** Prepositions before a month, a period or a day of the week, without which these words may be others. */
   readonly in: string
   readonly since: string
   readonly before: string

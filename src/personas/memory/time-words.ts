@@ -15,6 +15,8 @@ export interface SaidTime {
   readonly words: string
   /** Whether its words refer to the present, as "last week" does; a month or a date does not. */
   readonly isRelative: boolean
+  /** Whether it is a season or a feast, which a memory from then seldom names. */
+  readonly isPeriod: boolean
 }
 
 /** Characters in which times are looked for. */
@@ -159,7 +161,11 @@ function timesOf(
   return found
 }
 
-function saidTime({ spans, start, isRelative = false }: Meaning, match: RegExpMatchArray, now: number): SaidTime {
+function saidTime(
+  { spans, start, isRelative = false, isPeriod = false }: Meaning,
+  match: RegExpMatchArray,
+  now: number,
+): SaidTime {
   const { since, before } = match.groups ?? {}
   const bounded = spans.map(({ from, to }) =>
     since !== undefined
@@ -168,7 +174,7 @@ function saidTime({ spans, start, isRelative = false }: Meaning, match: RegExpMa
         ? { from: 0, to: from }
         : { from, to },
   )
-  return { spans: bounded, start: start ?? spans[0]!.from, words: match[0].trim(), isRelative }
+  return { spans: bounded, start: start ?? spans[0]!.from, words: match[0].trim(), isRelative, isPeriod }
 }
 
 interface Read {

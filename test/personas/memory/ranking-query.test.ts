@@ -63,6 +63,29 @@ test('speaks of the user where it says so, but not in a phrase such as "how do I
     assert.is(readQuery(text).isPersonal, false, text)
 })
 
+test('is general where it asks the persona about herself, or sets a task about no known thing', () => {
+  for (const text of [
+    'do you like olives',
+    'what is your favourite colour?',
+    'write a poem about a ferry',
+    'explain how a lathe works',
+    'Was ist dein Lieblingskomponist?',
+    'Schreib ein Gedicht über einen Kater',
+    'Hai paura di volare?',
+    'Écris une histoire sur un boulanger',
+  ])
+    assert.is(readQuery(text).isGeneral, true, text)
+  for (const text of [
+    'where is my ferry ticket?',
+    'when does the ferry go',
+    'write an email to the estate agent',
+    'do you remember when choir practice is?',
+    'Weißt du noch, wann Probe ist?',
+    'write a poem for my daughter',
+  ])
+    assert.is(readQuery(text).isGeneral, false, text)
+})
+
 test('a capital inside of it marks a name, but not in German', () => {
   const names = (text: string) => readQuery(text).terms.flatMap(({ term, isName }) => (isName ? [term] : []))
   assert.equal(names('Who painted the Mona Lisa'), ['mona', 'lisa'])

@@ -146,6 +146,36 @@ test('are dates, years and bounds too', () => {
     assert.is(said(text), expected, text)
 })
 
+test('are seasons and feasts, which return each year', () => {
+  for (const [text, expected] of [
+    ['who came at Christmas?', '2025-12-20..2026-01-01'],
+    ['where were we last summer', '2025-06-01..2025-09-01'],
+    ['what did we plant last spring', '2025-03-01..2025-06-01'],
+    ['what did we plant in spring', '2026-03-01..2026-06-01'],
+    ['who visited us at Easter', '2026-04-02..2026-04-07'],
+    ['plans for next Easter', '2027-03-25..2027-03-30'],
+    ['where did we sail at the weekend', '2026-05-09..2026-05-11|2026-05-16..2026-05-18'],
+    ['did I fall last week', '2026-05-04..2026-05-11'],
+    ['Was haben wir an Weihnachten gegessen?', '2025-12-20..2026-01-01'],
+    ["Où étions-nous l'été dernier ?", '2025-06-01..2025-09-01'],
+    ['Comment a été mon voyage ?', ''],
+    ['¿Quién vino en Navidad?', '2025-12-20..2026-01-01'],
+    ["dove siamo andati l'estate scorsa", '2025-06-01..2025-09-01'],
+    ['gdzie byliśmy zeszłej zimy', '2025-12-01..2026-03-01'],
+    ['где мы были прошлым летом', '2025-06-01..2025-09-01'],
+    ['geçen yaz neredeydik', '2025-06-01..2025-09-01'],
+  ] as const)
+    assert.is(said(text), expected, text)
+  for (const [year, sunday] of [
+    [2024, '2024-03-31'],
+    [2025, '2025-04-20'],
+    [2038, '2038-04-25'],
+  ] as const) {
+    const [time] = timesOfQuery('at Easter', Date.UTC(year, 5, 1))
+    assert.is(new Date(time!.spans[0]!.from + 3 * 86_400_000).toISOString().slice(0, 10), sunday)
+  }
+})
+
 test('are no times where they mean something else', () => {
   for (const text of [
     'may I have the bill',
