@@ -1,5 +1,6 @@
 // Some with --all only: many processes.
 import * as assert from 'uvu/assert'
+import { resigned } from '../helpers/personas/package-forge.ts'
 import { openUsers, type UserDaemon } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
@@ -189,23 +190,53 @@ test('an answer says how many memories it used and keeps, and memory: false teac
   assert.is((await all.ada('GET', `${path}/state/adaptation`)).body.records.length, before)
 })
 
-test('a profile goes with its package', async () => {
+test('a profile, kinds and validity go with their package', async () => {
   await using all = await openUsers({ provider })
   const { path, say } = await openTalk(all)
   await say('I do not drink alcohol')
+  await say('We are buying the flat in Ghent!')
+  await say('The deal for the flat fell through')
+  await say('Where is my passport?')
   const { body: exported } = await all.ada('POST', `${path}/export`, {})
-  assert.equal(
-    exported.profile.lines.map(({ text }: { text: string }) => text),
-    ['I do not drink alcohol'],
-  )
+  const textsOf = (lines: readonly { readonly text: string }[]) => lines.map(({ text }) => text)
+  assert.equal(textsOf(exported.profile.lines), ['I do not drink alcohol'])
   const imported = await all.ada('POST', '/api/personas/import', exported)
   assert.equal([imported.status, imported.body.code], [201, undefined])
   const { personas } = (await all.ada('GET', '/api/personas')).body
-  const { body } = await all.ada('GET', `/api/personas/${personas.at(-1).id}/profile`)
-  assert.equal(
-    body.lines.map(({ text }: { text: string }) => text),
-    ['I do not drink alcohol'],
-  )
+  const copy = `/api/personas/${personas.at(-1).id}`
+  assert.equal(textsOf((await all.ada('GET', `${copy}/profile`)).body.lines), ['I do not drink alcohol'])
+  const kept = async (of: string) => {
+    const { memories } = (await all.ada('GET', `${of}/memory?limit=100`)).body
+    return (memories as { content: string; kind?: string; metadata: { kind?: string; valid_to?: number } }[])
+      .map(({ content, kind, metadata }) => `${content}|${kind ?? metadata.kind}|${metadata.valid_to}`)
+      .sort()
+  }
+  const memories = await kept(copy)
+  assert.equal(memories, await kept(path))
+  assert.match(memories.find((line) => line.startsWith('We are buying'))!, /\|\d{13}$/)
+})
+
+test('a packaged profile that breaks a bound is refused whole', async () => {
+  await using all = await openUsers({ provider })
+  const { path } = await openTalk(all)
+  await all.ada('POST', `${path}/profile`, { text: 'I do not drink alcohol', slot: 'diet' })
+  const { body: exported } = await all.ada('POST', `${path}/export`, {})
+  const [line] = exported.profile.lines
+  const before = (await all.ada('GET', '/api/personas')).body.personas.length
+  for (const [lines, message] of [
+    [[{ ...line, text: 'x'.repeat(1_000_000) }], /at most 300 characters/],
+    [Array.from({ length: 10_000 }, (_, at) => ({ ...line, text: `line ${at}` })), /has 10000 lines, and may have 100/],
+    [[{ ...line, slot: 'orders' }], /invalid line/],
+  ] as const) {
+    const { status, body } = await all.ada(
+      'POST',
+      '/api/personas/import',
+      JSON.parse(resigned({ ...exported, profile: { lines } })),
+    )
+    assert.is(status, 400)
+    assert.match(JSON.stringify(body).slice(0, 500), message)
+  }
+  assert.is((await all.ada('GET', '/api/personas')).body.personas.length, before)
 })
 
 test.run()
