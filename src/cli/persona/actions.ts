@@ -1,6 +1,14 @@
 import type { z } from 'zod'
 import { counted } from '../../formats/formats.ts'
-import { createPersona, listPersonas, removePersona, showPersona, updatePersona } from '../../operations/operations.ts'
+import { AppError } from '../../errors.ts'
+import {
+  createPersona,
+  listPersonas,
+  listPlugins,
+  removePersona,
+  showPersona,
+  updatePersona,
+} from '../../operations/operations.ts'
 import type { PersonaView } from '../../personas/personas.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
@@ -14,7 +22,7 @@ interface PersonaOptions {
 
 export async function list(cli: Cli): Promise<void> {
   await print(cli, await cli.ask(listPersonas, {}), ({ personas }) =>
-    listing(cli, personas, 'no personas yet; create one: aichat persona create --name NAME -m MODEL', [
+    listing(cli, personas, 'no personas yet; create one: aichat persona create NAME', [
       ['ID', (row) => row.id],
       ['NAME', (row) => row.name],
       ['MODEL', (row) => row.model],
@@ -28,8 +36,26 @@ export async function show(cli: Cli, id: string): Promise<void> {
   await print(cli, await cli.ask(showPersona, { id }), personaText)
 }
 
-export async function create(cli: Cli, options: PersonaOptions): Promise<void> {
-  await print(cli, await cli.ask(createPersona, withMutation(fieldsOf(cli, createPersona), options)), ({ id }) => id)
+export async function create(cli: Cli, named: string | undefined, options: PersonaOptions): Promise<void> {
+  const fields = withMutation(fieldsOf(cli, createPersona), options)
+  const name = fields.name ?? named
+  const model = fields.model ?? (await usualModelOf(cli))
+  const missing = [
+    ...(name === undefined ? ['Name the persona: aichat persona create NAME'] : []),
+    ...(model === undefined ? ['Name its model with -m MODEL, or choose one for all chats: aichat setup'] : []),
+  ]
+  if (name === undefined || model === undefined)
+    throw new AppError('usage', 'The persona was not created', { details: missing })
+  await print(cli, await cli.ask(createPersona, { ...fields, name, model }), ({ id }) => id)
+}
+
+/** The model that answers a question which names none: the setting's, else the active plugin's. */
+async function usualModelOf(cli: Cli): Promise<string | undefined> {
+  const { model } = await cli.settings()
+  if (model !== undefined) return model
+  const active = (await cli.ask(listPlugins, {})).plugins.find((plugin) => plugin.active)
+  const usual = active?.default_model ?? active?.model_map[0]
+  return usual === undefined ? undefined : `${active!.id}:${usual}`
 }
 
 export async function update(cli: Cli, id: string, options: PersonaOptions): Promise<void> {

@@ -25,12 +25,15 @@ export function addPersonaCommands(program: CliCommand, cli: Cli): void {
 
   withSettings(
     persona
-      .command('create')
+      .command('create [name]')
       .description('create a persona')
-      .requiredField('--name <name>', 'its name (required)')
-      .requiredField('-m, --model <model>', 'its model, or plugin:model (required)'),
+      .field('--name <name>', 'its name, in place of the argument')
+      .field('-m, --model <model>', 'its model, or plugin:model; by default the one that answers `aichat chat`'),
   )
-    .example('aichat persona create --name Ada -m openai:gpt-4.1-mini --prompt "You are a patient tutor." --memory')
+    .example(
+      'aichat persona create Ada',
+      'aichat persona create --name Ada -m openai:gpt-4.1-mini --prompt "You are a patient tutor." --memory',
+    )
     .action(run((personas) => personas.create))
 
   withSettings(

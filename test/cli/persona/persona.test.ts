@@ -8,6 +8,17 @@ import { suite } from '../../helpers/suite.ts'
 
 const test = suite('aichat persona')
 
+test('create takes a name alone and the model that answers a chat, and says all that is missing', () =>
+  scene(async ({ run, rest }) => {
+    const created = await run(['persona', 'create', 'Mia'])
+    assert.equal([created.code, created.stderr], [0, ''])
+    const { name, model } = await rest(`/api/personas/${created.stdout.trim()}`)
+    assert.equal([name, model], ['Mia', 'custom:m'])
+    const missing = await run(['persona', 'create'])
+    assert.is(missing.code, 64)
+    assert.match(missing.stderr, /Name the persona: aichat persona create NAME/)
+  }))
+
 test('create, list, show, update and remove print ids and rows, and with --json the REST shape', () =>
   scene(async ({ run, rest }) => {
     const created = await run(['persona', 'create', '--name', 'Mia', '-m', 'gpt-4o', '--prompt', 'You are Mia.'])
