@@ -2,13 +2,14 @@
 
 import {
   createGraph,
-  createWeights,
   type GeluForm,
+  type Graph,
+  type GraphOptions,
+  type StreamingGraph,
   type TensorFile,
   type Value,
-  type Weights,
 } from '../../src/inference/inference.ts'
-import { createStreamStates, depthwiseTransposedConvolution, type KeptState } from './convolution.ts'
+import { depthwiseTransposedConvolution } from './convolution.ts'
 import { runSeanet, type Seanet } from './seanet.ts'
 import {
   type AttentionSetting,
@@ -31,12 +32,6 @@ export interface CodecSettings {
   readonly gelu: GeluForm
 }
 
-/** A graph that runs piece by piece, with the states that it keeps between pieces. */
-export interface StreamingGraph {
-  readonly model: Uint8Array
-  readonly states: readonly KeptState[]
-}
-
 /** The transformer of a half: sizes from the weights, the rest from the configuration. */
 export function codecShape({ transformer }: CodecHalf, { mimi, gelu }: CodecSettings): CodecShape {
   return { ...transformer, ...mimi, ...kyutaiLayers(gelu) }
@@ -51,7 +46,7 @@ export interface MimiDecoder {
   /** The tensor of the convolution in front of the transformer, without `.weight`. */
   readonly upsample: string
   /** Declares the input and makes latents [frames, width] of it, and how these are named among the stages. */
-  readonly latents: (weights: Weights) => Value
+  readonly latents: (graph: Graph) => Value
   readonly stage: string
 }
 
@@ -62,18 +57,14 @@ export interface MimiDecoder {
 export function buildMimiDecoder(
   file: TensorFile,
   { name, seanet, shape, stage, ...parts }: MimiDecoder,
-  options: { readonly stages?: boolean } = {},
+  options?: GraphOptions,
 ): StreamingGraph {
-  const graph = createGraph(name)
-  const weights = createWeights(graph, file)
-  const states = createStreamStates(graph)
-  const latents = parts.latents(weights)
-  const upsample = depthwiseTransposedConvolution(weights, states, parts.upsample, latents)
-  const transformer = runTransformer(weights, shape, upsample).at(-1)!
-  const audio = runSeanet(weights, states, seanet, shape.dilationBase, transformer)
+  const graph = createGraph(name, file, options)
+  const latents = parts.latents(graph)
+  const upsample = depthwiseTransposedConvolution(graph, parts.upsample, latents)
+  const transformer = runTransformer(graph, shape, upsample)
+  const audio = runSeanet(graph, seanet, shape.dilationBase, transformer)
   graph.output('audio', audio, 'float32', ['samples', 1])
-  if (options.stages)
-    for (const [part, value] of Object.entries({ [stage]: latents, upsample, transformer }))
-      graph.output(part, value, 'float32', [`${part}_rows`, shape.width])
-  return { model: graph.encode(), states: states.kept }
+  for (const [part, value] of Object.entries({ [stage]: latents, upsample, transformer })) graph.stage(part, value)
+  return graph.encodeStreaming()
 }

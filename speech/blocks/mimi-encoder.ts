@@ -1,17 +1,15 @@
 /** The encoder of the mimi codec with a projection: a reference clip in, rows that give a language model its voice out. */
 
 import {
-  concat,
   createGraph,
-  createWeights,
-  integers,
-  slice,
+  type Graph,
+  type GraphOptions,
+  type StreamingGraph,
   type TensorFile,
   type Value,
-  type Weights,
 } from '../../src/inference/inference.ts'
-import { convolve, createStreamStates, type StreamStates } from './convolution.ts'
-import type { CodecHalf, StreamingGraph } from './mimi-decoder.ts'
+import { convolve } from './convolution.ts'
+import type { CodecHalf } from './mimi-decoder.ts'
 import { runSeanet } from './seanet.ts'
 import { type CodecShape, runTransformer } from './transformer.ts'
 
@@ -30,34 +28,27 @@ export function buildMimiEncoder(
   file: TensorFile,
   { seanet: modules, stride, tensors }: CodecHalf & { readonly tensors: EncoderTensors },
   shape: CodecShape,
-  options: { readonly stages?: boolean } = {},
+  options?: GraphOptions,
 ): StreamingGraph {
-  const graph = createGraph('mimi_encoder')
-  const weights = createWeights(graph, file)
-  const states = createStreamStates(graph)
+  const graph = createGraph('mimi_encoder', file, options)
   const audio = graph.input('audio', 'float32', ['samples', 1])
-  const seanet = runSeanet(weights, states, modules, shape.dilationBase, audio)
-  const transformer = runTransformer(weights, shape, seanet).at(-1)!
-  const latent = downsample(weights, states, tensors.downsample, transformer, stride)
-  const [width = 0, channels = 0] = weights.shape(tensors.projection)
-  graph.output('conditions', weights.linear(latent, tensors.projection), 'float32', ['frames', width])
-  if (options.stages) {
-    graph.output('seanet', seanet, 'float32', ['seanet_rows', shape.width])
-    graph.output('transformer', transformer, 'float32', ['transformer_rows', shape.width])
-    graph.output('latent', latent, 'float32', ['latent_frames', channels])
-  }
-  return { model: graph.encode(), states: states.kept }
+  const seanet = runSeanet(graph, modules, shape.dilationBase, audio)
+  const transformer = runTransformer(graph, shape, seanet)
+  const latent = downsample(graph, tensors.downsample, transformer, stride)
+  const [width = 0] = graph.weightShape(tensors.projection)
+  graph.output('conditions', graph.linear(latent, tensors.projection), 'float32', ['frames', width])
+  for (const [part, value] of Object.entries({ seanet, transformer, latent })) graph.stage(part, value)
+  return graph.encodeStreaming()
 }
 
 /** The one convolution that does not start from silence: copies of the first sample come before it. */
-export function downsample(weights: Weights, states: StreamStates, name: string, x: Value, stride: number): Value {
-  const { graph } = weights
-  const [, channels = 0, kernel = 0] = weights.shape(`${name}.weight`)
+export function downsample(graph: Graph, name: string, x: Value, stride: number): Value {
+  const [, channels = 0, kernel = 0] = graph.weightShape(`${name}.weight`)
   const kept = kernel - stride
-  const previous = states.previous(name, kept, channels)
-  const copies = graph.node('Expand', [slice(graph, x, 0, 0, 1), integers(graph, kept, channels)])
+  const previous = graph.previous(name, kept, channels)
+  const copies = graph.node('Expand', [graph.slice(x, 0, 0, 1), graph.integers(kept, channels)])
   const before = graph.node('Where', [graph.input('first', 'bool', [1]), copies, previous])
-  const extended = concat(graph, 0, before, x)
-  states.keep(name, slice(graph, extended, 0, -kept))
-  return convolve(weights, name, extended, { stride })
+  const extended = graph.concat(0, before, x)
+  graph.keep(name, graph.slice(extended, 0, -kept))
+  return convolve(graph, name, extended, { stride })
 }

@@ -5,25 +5,9 @@
  */
 export { type ExpectedTensors, shownProblems, tensorProblems, unknownTensors } from './expected-tensors.ts'
 export { requireFinite } from './finite.ts'
-export { contributed, createGraph, type Graph, type Value } from './graph.ts'
-export {
-  add,
-  concat,
-  elu,
-  type GeluForm,
-  gelu,
-  integers,
-  layerNorm,
-  multiply,
-  reshape,
-  rmsNorm,
-  scalar,
-  silu,
-  sizeOf,
-  slice,
-  split,
-  transpose,
-} from './operators.ts'
+export { createGraph, type Graph, type GraphOptions, type KeptState, type StreamingGraph } from './graph.ts'
+export { contributed, type Value } from './nodes.ts'
+export type { GeluForm } from './operators.ts'
 export { type ReadField, readMessage } from './protobuf.ts'
 export { openQuantised, type QuantisationPlan } from './quantisation.ts'
 export { openTensorFile, type TensorEntry, type TensorFile, toFloats, weightsFolder } from './safetensors.ts'
@@ -39,4 +23,3 @@ export {
   type Tensors,
 } from './session.ts'
 export { partName, withNames, withParts } from './tensor-parts.ts'
-export { createWeights, type Weights } from './weights.ts'

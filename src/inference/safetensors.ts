@@ -7,7 +7,7 @@ import { type BigIntStats, readSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import { AppError } from '../errors.ts'
-import type { ElementType, ExternalTensor } from './graph.ts'
+import type { ElementType, ExternalTensor } from './nodes.ts'
 
 /** The element types of the format that graphs can use, with their size in bytes. */
 const storedTypes = {

@@ -1,6 +1,12 @@
 /** The codec's decoder as the loop uses it: codes of whole frames in, samples out. */
 import { join } from 'node:path'
-import { add, openTensorFile, type TensorFile, type Value, type Weights } from '../../../src/inference/inference.ts'
+import {
+  type Graph,
+  type GraphOptions,
+  openTensorFile,
+  type TensorFile,
+  type Value,
+} from '../../../src/inference/inference.ts'
 import { convolve } from '../../blocks/convolution.ts'
 import type { Decoder } from '../../blocks/frame-decoder.ts'
 import { buildMimiDecoder } from '../../blocks/mimi-decoder.ts'
@@ -12,7 +18,6 @@ import { type DecoderSource, feedCodes, loadCodec } from '../neural/decoder.ts'
 import type { DecoderPlan } from '../neural/decoder-process.ts'
 import { type KyutaiConfiguration, readConfiguration } from './configuration.ts'
 import { type CodecGeometry, readCodecGeometry } from './geometry.ts'
-import type { GraphOptions } from './graphs.ts'
 import { codecBooks, codecFile, codecProjections, upsampling } from './tensors.ts'
 
 /** Which decoder to load. */
@@ -41,13 +46,13 @@ export function codecShape({ transformer }: CodecGeometry, { codec }: KyutaiConf
 }
 
 /** The latents of the codes of whole frames: input `codes` int64 [frames, books]. */
-function latentsOf(weights: Weights, books: number): Value {
-  const codes = weights.graph.input('codes', 'int64', ['frames', books])
+function latentsOf(graph: Graph, books: number): Value {
+  const codes = graph.input('codes', 'int64', ['frames', books])
   const { first, rest } = codecBooks(books)
-  const semantic = convolve(weights, codecProjections.first, sumOfEntries(weights, first, codes, 0))
+  const semantic = convolve(graph, codecProjections.first, sumOfEntries(graph, first, codes, 0))
   if (rest.length === 0) return semantic
-  const acoustic = convolve(weights, codecProjections.rest, sumOfEntries(weights, rest, codes, 1))
-  return add(weights.graph, semantic, acoustic)
+  const acoustic = convolve(graph, codecProjections.rest, sumOfEntries(graph, rest, codes, 1))
+  return graph.add(semantic, acoustic)
 }
 
 /** How positions of the codec's transformer see each other: as the authors' program that decodes frame by frame, or in one call. */
@@ -65,7 +70,7 @@ export async function loadDecoder(
   const decoder = { name: 'codec_decoder', seanet: geometry.seanet, shape, upsample: upsampling, stage: 'latent' }
   return loadCodec({
     file,
-    graph: buildMimiDecoder(file, { ...decoder, latents: (weights) => latentsOf(weights, books) }, options),
+    graph: buildMimiDecoder(file, { ...decoder, latents: (graph) => latentsOf(graph, books) }, options),
     options: { name: 'codec_decoder', frugal: true },
     shape: cacheShape(shape, configuration.codec.transformer.context),
     rotary: createRotaryTable(shape.headSize, shape.period),

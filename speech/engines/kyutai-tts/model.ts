@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
 import {
   floats,
+  type GraphOptions,
   openSession,
   openTensorFile,
   type QuantisationPlan,
@@ -22,7 +23,7 @@ import { decoderSource, openCodecFile } from './codec.ts'
 import { type Conditions, readConditions } from './conditions.ts'
 import { type KyutaiConfiguration, readConfiguration } from './configuration.ts'
 import { type CodecGeometry, checkModelFile, readCodecGeometry } from './geometry.ts'
-import { buildBackbone, buildDepth, buildHead, buildMemory, type GraphOptions } from './graphs.ts'
+import { buildBackbone, buildDepth, buildHead, buildMemory } from './graphs.ts'
 import { backboneShape, depthShape } from './layers.ts'
 import { createVoiceMemory, type VoiceMemory } from './memory.ts'
 import { openTables, type Tables } from './tables.ts'

@@ -3,13 +3,13 @@
 import {
   openSession,
   type SessionOptions,
+  type StreamingGraph,
   type TensorFile,
   type Tensors,
   weightsFolder,
 } from '../../../src/inference/inference.ts'
 import type { ChildModule } from '../../../src/process/process.ts'
 import { type Decoder, frameDecoder } from '../../blocks/frame-decoder.ts'
-import type { StreamingGraph } from '../../blocks/mimi-decoder.ts'
 import { createStream, type Stream, type StreamParts } from '../../blocks/state-stream.ts'
 import { type DecoderPlan, openDecoderProcess } from './decoder-process.ts'
 

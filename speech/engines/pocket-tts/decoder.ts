@@ -1,6 +1,6 @@
 /** The codec's decoder as the loop uses it: latents of whole frames in, samples out. */
 import { join } from 'node:path'
-import { add, floats, multiply, openTensorFile, type TensorFile } from '../../../src/inference/inference.ts'
+import { floats, openTensorFile, type TensorFile } from '../../../src/inference/inference.ts'
 import { convolve } from '../../blocks/convolution.ts'
 import type { Decoder } from '../../blocks/frame-decoder.ts'
 import { buildMimiDecoder, codecShape, type MimiDecoder } from '../../blocks/mimi-decoder.ts'
@@ -30,12 +30,11 @@ export function mimiDecoderOf(geometry: PocketGeometry, configuration: PocketCon
     shape: codecShape(decoder, configuration),
     upsample: 'mimi.upsample.convtr.convtr',
     stage: 'quantizer',
-    latents(weights) {
-      const { graph } = weights
+    latents(graph) {
       const latents = graph.input('latents', 'float32', ['frames', latent])
-      const spread = multiply(graph, latents, weights.value('flow_lm.emb_std'))
-      const centred = add(graph, spread, weights.value('flow_lm.emb_mean'))
-      return convolve(weights, 'mimi.quantizer.output_proj', centred)
+      const spread = graph.multiply(latents, graph.weight('flow_lm.emb_std'))
+      const centred = graph.add(spread, graph.weight('flow_lm.emb_mean'))
+      return convolve(graph, 'mimi.quantizer.output_proj', centred)
     },
   }
 }

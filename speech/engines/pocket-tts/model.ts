@@ -7,12 +7,13 @@ import {
   openTensorFile,
   type QuantisationPlan,
   type Session,
+  type StreamingGraph,
   type TensorData,
   type TensorFile,
   toFloats,
 } from '../../../src/inference/inference.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
-import { codecShape, type StreamingGraph } from '../../blocks/mimi-decoder.ts'
+import { codecShape } from '../../blocks/mimi-decoder.ts'
 import { buildMimiEncoder } from '../../blocks/mimi-encoder.ts'
 import { createRotaryTable, type RotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
