@@ -39,32 +39,29 @@ export function codecShape({ transformer }: CodecHalf, { mimi, gelu }: CodecSett
 
 /** The decoder of one model. */
 export interface MimiDecoder {
-  /** The name of its graph. */
-  readonly name: string
   readonly seanet: Seanet
   readonly shape: CodecShape
   /** The tensor of the convolution in front of the transformer, without `.weight`. */
   readonly upsample: string
-  /** Declares the input and makes latents [frames, width] of it, and how these are named among the stages. */
-  readonly latents: (graph: Graph) => Value
-  readonly stage: string
 }
 
 /**
  * Output `audio` [frames × samples per frame, 1], not bound to [-1, 1]. Attention as in `runTransformer`, for frames × stride rows.
- * With `stages` also the latents, `upsample` and `transformer` [rows, width].
+ * `latentsOf` declares the input and makes latents [frames, width] of it. With `stages` also `quantizer` (the latents), `upsample`
+ * and `transformer` [rows, width].
  */
 export function buildMimiDecoder(
   file: TensorFile,
-  { name, seanet, shape, stage, ...parts }: MimiDecoder,
-  options?: GraphOptions,
+  { seanet, shape, upsample: name }: MimiDecoder,
+  options: GraphOptions | undefined,
+  latentsOf: (graph: Graph) => Value,
 ): StreamingGraph {
-  const graph = createGraph(name, file, options)
-  const latents = parts.latents(graph)
-  const upsample = depthwiseTransposedConvolution(graph, parts.upsample, latents)
+  const graph = createGraph('mimi_decoder', file, options)
+  const quantizer = latentsOf(graph)
+  const upsample = depthwiseTransposedConvolution(graph, name, quantizer)
   const transformer = runTransformer(graph, shape, upsample)
   const audio = runSeanet(graph, seanet, shape.dilationBase, transformer)
   graph.output('audio', audio, 'float32', ['samples', 1])
-  for (const [part, value] of Object.entries({ [stage]: latents, upsample, transformer })) graph.stage(part, value)
+  for (const [part, value] of Object.entries({ quantizer, upsample, transformer })) graph.stage(part, value)
   return graph.encodeStreaming()
 }

@@ -10,7 +10,14 @@ export { contributed, type Value } from './nodes.ts'
 export type { GeluForm } from './operators.ts'
 export { type ReadField, readMessage } from './protobuf.ts'
 export { openQuantised, type QuantisationPlan } from './quantisation.ts'
-export { openTensorFile, type TensorEntry, type TensorFile, toFloats, weightsFolder } from './safetensors.ts'
+export {
+  fileIdentity,
+  openTensorFile,
+  type TensorEntry,
+  type TensorFile,
+  toFloats,
+  weightsFolder,
+} from './safetensors.ts'
 export { createSampler, type SamplingOptions } from './sampling.ts'
 export {
   floats,

@@ -272,10 +272,14 @@ function createTensorFile(path: string, file: FileHandle, header: Header, identi
   }
 
   async function requireUnchanged(): Promise<void> {
-    const now = await stat(path, { bigint: true }).then(identityOf, () => 'gone')
-    if (now === identity) return
+    if ((await fileIdentity(path)) === identity) return
     throw new AppError('unavailable', `${path} was changed while it was read`, { details: ['load it again'] })
   }
+}
+
+/** The identity of the file at a path, as that of an open one; `gone` where there is none. */
+export function fileIdentity(path: string): Promise<string> {
+  return stat(path, { bigint: true }).then(identityOf, () => 'gone')
 }
 
 function identityOf({ dev, ino, size, mtimeNs }: BigIntStats): string {

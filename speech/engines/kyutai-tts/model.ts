@@ -15,11 +15,11 @@ import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
-import { openDecoder } from '../neural/decoder.ts'
+import { openCodec } from '../neural/codec.ts'
 import { requireTokenizerSize } from '../neural/model-files.ts'
 import { type ModelOpening, type ModelOptions, openModel } from '../neural/model-opening.ts'
 import { openTokenizer, type Tokenizer } from '../pocket-tts/tokenizer.ts'
-import { decoderSource, openCodecFile } from './codec.ts'
+import { codecOf, openCodecFile } from './codec.ts'
 import { type Conditions, readConditions } from './conditions.ts'
 import { type KyutaiConfiguration, readConfiguration } from './configuration.ts'
 import { type CodecGeometry, checkModelFile, readCodecGeometry } from './geometry.ts'
@@ -62,7 +62,7 @@ export interface KyutaiModel {
   /** A place for the keys and values of one voice at a time. */
   openMemory(): VoiceMemory
   /** The codec's decoder, for one signal. */
-  openDecoder(): FrameDecoder<Int32Array>
+  openDecoder(): FrameDecoder
   close(): Promise<void>
 }
 
@@ -94,8 +94,7 @@ async function openFrom(
   await requireFinite(codec)
   const plan = precision === 'int8' ? quantisationPlan(cacheFolder) : undefined
   const quantised = await opening.weightsOf(file, plan, divided)
-  const decoderPlan = { folder, books: codebooks }
-  const decoder = keep(await openDecoder(decoderSource, codec, decoderPlan, options.decoder))
+  const decoder = keep(await openCodec(codecOf(codec, geometry, configuration, codebooks), options.decoder))
   const backbone = backboneShape(configuration)
   const backboneSession = await load(buildBackbone(quantised, backbone, options), 'backbone')
   const memoryGraphs = Array.from({ length: backbone.layers }, (_, layer) => buildMemory(quantised, backbone, layer))

@@ -4,7 +4,6 @@
  */
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
-import { joinSamples } from '../../audio/sample-queue.ts'
 import { decodeFrames } from '../../blocks/decode-frames.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { Stream } from '../../blocks/state-stream.ts'
@@ -29,7 +28,7 @@ interface Loaded extends PocketModel {
 
 interface Streams {
   readonly language: Stream
-  readonly decoder: FrameDecoder<Float32Array>
+  readonly decoder: FrameDecoder
 }
 
 /** An engine for the model in a folder, with models of other languages next to it; nothing is read before `load`. */
@@ -128,6 +127,6 @@ async function* speak({
   for (const chunk of chunkText(request.text, tokenizer, configuration, frameRate)) {
     streams.language.reset(rows)
     const latents = generateLatents(model, streams.language, chunk, noise, signal)
-    yield* decodeFrames(streams.decoder, latents, joinSamples)
+    yield* decodeFrames(streams.decoder, latents)
   }
 }

@@ -18,16 +18,16 @@ import { buildMimiEncoder } from '../../blocks/mimi-encoder.ts'
 import { createRotaryTable, type RotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../blocks/transformer.ts'
-import { openDecoder } from '../neural/decoder.ts'
+import { openCodec } from '../neural/codec.ts'
 import { requireTokenizerSize } from '../neural/model-files.ts'
 import { type ModelOpening, type ModelOptions, openModel } from '../neural/model-opening.ts'
+import { codecOf } from './codec.ts'
 import {
   type ConfigurationOverrides,
   overridden,
   type PocketConfiguration,
   readConfiguration,
 } from './configuration.ts'
-import { decoderSource } from './decoder.ts'
 import { buildFlowHead, buildTimeEmbedding } from './flow-head.ts'
 import { buildLanguageModel, languageModelShape } from './flow-lm.ts'
 import { type PocketGeometry, readGeometry } from './geometry.ts'
@@ -58,7 +58,7 @@ export interface PocketModel {
   /** A stream of the language model; inputs `embeddings` and `latents`, outputs `hidden` and `end`. */
   openLanguageStream(): Stream
   /** The codec's decoder, for one signal. */
-  openDecoder(): FrameDecoder<Float32Array>
+  openDecoder(): FrameDecoder
   /** A stream of the codec's encoder; its graph is loaded when the first clip comes. */
   openEncoderStream(): Promise<Stream>
   /** How the latent moves in flow step `step`: `condition` [1, width], `latent` [1, latent]. */
@@ -86,8 +86,7 @@ async function openFrom(opening: ModelOpening, options: PocketModelOptions): Pro
   const quantised = await opening.weightsOf(file, plan)
 
   const languageModel = languageModelShape(geometry, configuration)
-  const decoderPlan = { folder, overrides }
-  const decoder = keep(await openDecoder(decoderSource, file, decoderPlan, options.decoder))
+  const decoder = keep(await openCodec(codecOf(file, geometry, configuration), options.decoder))
   const sessions = {
     languageModel: await load(buildLanguageModel(quantised, languageModel, geometry.latent), quantised, 'flow_lm'),
     flowHead: await load(buildFlowHead(quantised, geometry, configuration), quantised, 'flow_head'),

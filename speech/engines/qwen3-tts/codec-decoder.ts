@@ -11,9 +11,21 @@ import { convolution, convolve } from '../../blocks/convolution.ts'
 import { sumOfEntries } from '../../blocks/residual-vectors.ts'
 import { runTransformer } from '../../blocks/transformer.ts'
 import { convNext, snakeBeta, spreadingConvolution, waveBlock } from '../../blocks/wave-blocks.ts'
+import type { Codec } from '../neural/codec.ts'
 import type { CodecFile } from './configuration.ts'
 import { type CodecBooks, decoderBooks } from './geometry.ts'
 import { decoderShape } from './layers.ts'
+
+/** The decoder of a codec's file, for codes [frames × groups]. */
+export function codecOf(file: TensorFile, codec: CodecFile): Codec {
+  const { path, identity } = file
+  const { sliding_window: context, num_quantizers: numbers } = codec.decoder_config
+  return {
+    ...{ path, identity, numbers, stride: 1, context, transformer: decoderShape(codec), frequencies: 'power' },
+    graph: buildCodecDecoder(file, codec),
+    session: { name: 'codec_decoder', frugal: true },
+  }
+}
 
 /**
  * Input `codes` int64 [frames, groups]; output `audio` [samples, 1], not bound to [-1, 1]. Attention as in `runTransformer`,

@@ -19,7 +19,7 @@ const engineOptions = neuralOptions.extend({ threads: z.int().min(1).max(64).def
 
 interface Streams {
   readonly language: TalkerStreams
-  readonly decoder: FrameDecoder<Int32Array>
+  readonly decoder: FrameDecoder
 }
 
 interface QwenVoice {

@@ -97,7 +97,7 @@ export async function* generateFrames(
 export async function* emptyFrames(
   model: QwenModel,
   { talker, predictor }: TalkerStreams,
-  decoder: FrameDecoder<Int32Array>,
+  decoder: FrameDecoder,
 ): AsyncGenerator<void, void, undefined> {
   const { hidden_size: width, num_code_groups: groups, code_predictor_config: small } = model.model.talker_config
   const row = model.codeRow(0)

@@ -13,11 +13,11 @@ import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../blocks/transformer.ts'
-import { openDecoder } from '../neural/decoder.ts'
+import { openCodec } from '../neural/codec.ts'
 import { type ModelOpening, type ModelOptions, openModel } from '../neural/model-opening.ts'
+import { codecOf } from './codec-decoder.ts'
 import { buildCodecEncoder } from './codec-encoder.ts'
 import { type QwenConfiguration, readConfiguration } from './configuration.ts'
-import { decoderSource, openCodecFile } from './decoder.ts'
 import { checkCodecFile, checkModelFile, tensorNames } from './geometry.ts'
 import { buildHead, buildPredictor, buildTalker, buildTextProjection } from './language-graphs.ts'
 import { encoderShape, predictorShape, talkerShape } from './layers.ts'
@@ -47,7 +47,7 @@ export interface QwenModel extends PromptTables {
   /** The scores of group `group`, from 1, by the predictor's last row. */
   codeScores(group: number, hidden: Float32Array): Promise<Float32Array>
   /** The codec's decoder, for one signal. */
-  openDecoder(): FrameDecoder<Int32Array>
+  openDecoder(): FrameDecoder
   /** The vector of a voice from a spectrogram [bands, frames]; its graph is loaded when the first clip comes. */
   speakerVector(mel: { readonly frames: number; readonly data: Float32Array }): Promise<Float32Array>
   /** A stream of the codec's encoder; inputs `audio` and `first`, output `codes`. */
@@ -71,18 +71,14 @@ async function openFrom(opening: ModelOpening, options: QwenModelOptions): Promi
   const hears = model.tts_model_type === 'base'
   const file = keep(await openTensorFile(join(folder, 'model.safetensors')))
   checkModelFile(file, model)
-  const codecFile = keep(await openCodecFile(folder))
+  const codecFile = keep(await openTensorFile(join(folder, 'speech_tokenizer', 'model.safetensors')))
   checkCodecFile(codecFile, codec, hears)
   const tokenizer = await openTokenizer(folder, model)
   const plan = precision === 'int8' ? quantisationPlan(cacheFolder) : undefined
   const quantised = await opening.weightsOf(file, plan)
 
   const [talker, predictor] = [talkerShape(model), predictorShape(model)]
-  const decoderPlan = {
-    folder,
-    ...(options.configuration && { configuration: options.configuration }),
-  }
-  const decoder = keep(await openDecoder(decoderSource, codecFile, decoderPlan, options.decoder))
+  const decoder = keep(await openCodec(codecOf(codecFile, codec), options.decoder))
   const talkerSession = await load(buildTalker(quantised, talker), quantised, 'talker', threads)
   const predictorSession = await load(
     buildPredictor(quantised, predictor, talker.width),
