@@ -70,9 +70,9 @@ function withPlaces(
       const { whole, part } = placeOf(name)
       return file.rowBytes(whole, (part?.from ?? 0) + from, count)
     },
-    rowNow(name, row) {
+    row(name, index) {
       const { whole, part } = placeOf(name)
-      return file.rowNow(whole, (part?.from ?? 0) + row)
+      return file.row(whole, (part?.from ?? 0) + index)
     },
     floats: async (name) => toFloats(await bytes(name), (tensors.get(name) ?? file.tensors.get(name)!).dtype),
     external(name) {
