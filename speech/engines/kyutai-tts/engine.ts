@@ -53,10 +53,8 @@ export function createEngine(options: Readonly<Record<string, unknown>>): Speech
     measurePace: paceOf,
     sampleRateOf: ({ configuration }) => configuration.codec.sample_rate,
     capabilitiesOf,
-    async prepareVoice({ configuration }, source) {
-      const voice = await findVoice(source, configuration.model, settings.voices)
-      return { key: voice.key, voice }
-    },
+    makeVoice: ({ configuration }, source) => findVoice(source, configuration.model, settings.voices),
+    bytesOf: ({ data }) => data.byteLength,
     speak,
   })
 }

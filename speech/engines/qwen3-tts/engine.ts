@@ -5,8 +5,7 @@
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
-import { createRecent } from '../../shared/recent.ts'
-import { type EngineCapabilities, keyOfSource, type SpeechEngine, type VoiceSource } from '../engine.ts'
+import type { EngineCapabilities, SpeechEngine, VoiceSource } from '../engine.ts'
 import { createNeuralEngine, neuralOptions, parseEngineOptions, type Utterance } from '../neural/engine.ts'
 import { chunkLimits, measurePace } from '../neural/pace.ts'
 import { createChooser } from './choice.ts'
@@ -28,14 +27,9 @@ interface QwenVoice {
   readonly description?: string
 }
 
-/** Recordings that stay heard: a vector and some hundred codes each. */
-const keptVoices = 64
-
 /** An engine for the model in a folder; nothing is read before `load`. */
 export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
   const settings = parseEngineOptions('qwen3-tts', engineOptions, options)
-  const heard = createRecent<PromptVoice>(keptVoices)
-
   return createNeuralEngine<QwenModel, Streams, QwenVoice>({
     id: 'qwen3-tts',
     title: 'Qwen3-TTS',
@@ -47,30 +41,23 @@ export function createEngine(options: Readonly<Record<string, unknown>>): Speech
     },
     sampleRateOf: ({ configuration }) => configuration.codec.output_sample_rate,
     capabilitiesOf,
-    async prepareVoice(model, source, { signal, withStreams }) {
-      const key = keyOfSource(source)
-      const voice = voiceOf(model, source) ?? (await hear(model, key, source, signal))
-      // A recording is decoded ahead of the first chunk, because a chunk's time is limited; the decoder keeps it.
+    makeVoice,
+    bytesOf: ({ voice }) => (voice.kind === 'clone' ? voice.vector.byteLength + bytesOfCodes(voice) : 0),
+    // The decoder keeps a recording that it has decoded.
+    async warmUp({ model, streams, key, voice }) {
       const beginning = beginningOf(model, voice.voice, key)
-      if (beginning) await withStreams(({ decoder }) => decoder.reset(beginning))
-      signal?.throwIfAborted()
-      return { key, voice }
+      if (beginning) await streams.decoder.reset(beginning)
     },
     speak,
-    onClose: () => heard.clear(),
   })
-
-  async function hear(model: QwenModel, key: string, source: VoiceSource, signal?: AbortSignal): Promise<QwenVoice> {
-    if (source.kind !== 'clone') throw cannot('reads no voice files', 'clone a recording with a base variant')
-    if (model.model.tts_model_type !== 'base') throw cannot('cannot clone voices', 'the base variants can')
-    const voice = heard.get(key) ?? (await cloneVoice(model, source, signal))
-    heard.set(key, voice)
-    return { voice }
-  }
 }
 
-/** A voice that the model knows by its name or description; undefined for one that it has to hear. */
-function voiceOf(model: QwenModel, source: VoiceSource): QwenVoice | undefined {
+function bytesOfCodes({ spoken }: Extract<PromptVoice, { kind: 'clone' }>): number {
+  return (spoken?.codes ?? []).reduce((sum, { byteLength }) => sum + byteLength, 0)
+}
+
+/** A voice that the model knows by its name or description, or that it hears. */
+async function makeVoice(model: QwenModel, source: VoiceSource, signal: AbortSignal | undefined): Promise<QwenVoice> {
   const kind = model.model.tts_model_type
   if (source.kind === 'preset') {
     if (kind !== 'custom_voice') throw cannot('has no preset voices', 'a customvoice variant has them')
@@ -78,7 +65,11 @@ function voiceOf(model: QwenModel, source: VoiceSource): QwenVoice | undefined {
     presetId(model.model, source.voice)
     return { voice: { kind: 'preset', name: source.voice } }
   }
-  if (source.kind !== 'design') return undefined
+  if (source.kind === 'file') throw cannot('reads no voice files', 'clone a recording with a base variant')
+  if (source.kind === 'clone') {
+    if (kind !== 'base') throw cannot('cannot clone voices', 'the base variants can')
+    return { voice: await cloneVoice(model, source, signal) }
+  }
   if (kind !== 'voice_design') throw cannot('makes no voice from a description', 'variant voicedesign-1.7b does')
   return { voice: { kind: 'design' }, description: source.description }
 }
