@@ -8,8 +8,8 @@ import type { RequestQueue } from './queue.ts'
 import type { SpeechCount } from './speech-counts.ts'
 import { createTelling } from './telling.ts'
 import type { WrittenWord } from './text/reading/reading.ts'
+import { createWrittenWords } from './text/reading/written-words.ts'
 import { countCharacters, pauseAfter, splitChunks } from './text/sentences.ts'
-import { createWrittenWords } from './written-words.ts'
 
 /** One text being spoken. */
 export interface Speech {

@@ -3,8 +3,8 @@ import { AppError } from '../../../src/errors.ts'
 import { parseWav } from '../../audio/wav.ts'
 import { createRecent, type Recent } from '../../shared/recent.ts'
 import type { WrittenWord } from '../../text/reading/reading.ts'
+import { createWrittenWords } from '../../text/reading/written-words.ts'
 import { splitChunks, splitSentences } from '../../text/sentences.ts'
-import { createWrittenWords } from '../../written-words.ts'
 import {
   keyOfSource,
   type SpeechEngine,

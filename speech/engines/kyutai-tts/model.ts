@@ -15,9 +15,8 @@ import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream } from '../../blocks/state-stream.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
 import { openCodec } from '../neural/codec.ts'
-import { requireTokenizerSize } from '../neural/model-files.ts'
 import { type ModelOpening, type ModelOptions, openModel } from '../neural/model-opening.ts'
-import { openTokenizer, type Tokenizer } from '../pocket-tts/tokenizer.ts'
+import { openTokenizer } from '../neural/tokenizer.ts'
 import { codecOf, openCodecFile } from './codec.ts'
 import { readConditions } from './conditions.ts'
 import { type KyutaiConfiguration, readConfiguration } from './configuration.ts'
@@ -56,7 +55,10 @@ async function openFrom(opening: ModelOpening, options: KyutaiModelOptions) {
   checkModelFile(file, configuration)
   const codec = keep(await openCodecFile(folder, configuration))
   const geometry = readCodecGeometry(codec, configuration)
-  const tokenizer = await openFittingTokenizer(folder, configuration)
+  const tokenizer = await openTokenizer(join(folder, model.tokenizer_name), folder, {
+    expected: model.text_card,
+    stated: `config.json says ${model.text_card} (text_card)`,
+  })
   opening.signal?.throwIfAborted()
   const divided = dividedFile(file, sets)
   await requireFinite(codec)
@@ -180,15 +182,4 @@ export const quantisation: Omit<QuantisationPlan, 'cacheFolder'> = {
     /(_proj_weight|_proj\.weight|linear_(in|out)\.weight|text_linear\.weight|out[12]\.weight|_in\.\d+\.weight|linears\.\d+\.weight)(#\d+)?$/,
   scales: 'block',
   recognise: 'identity',
-}
-
-async function openFittingTokenizer(folder: string, { model }: KyutaiConfiguration): Promise<Tokenizer> {
-  const path = join(folder, model.tokenizer_name)
-  const tokenizer = await openTokenizer(path)
-  const expected = model.text_card
-  requireTokenizerSize(path, folder, {
-    ...{ size: tokenizer.size, expected },
-    stated: `config.json says ${expected} (text_card)`,
-  })
-  return tokenizer
 }

@@ -11,10 +11,10 @@ import {
 } from '../../../src/inference/inference.ts'
 import type { TransformerShape } from '../../blocks/transformer.ts'
 
-/** The text of a file. Throws `unavailable` for one that is missing or cannot be read. */
-export async function readText(path: string): Promise<string> {
+/** The content of a file. Throws `unavailable` for one that is missing or cannot be read. */
+export async function readBytes(path: string): Promise<Buffer> {
   try {
-    return await readFile(path, 'utf8')
+    return await readFile(path)
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
     throw new AppError('unavailable', `${path} ${isMissing ? 'is missing' : 'cannot be read'}`, { cause })
@@ -25,7 +25,7 @@ export async function readText(path: string): Promise<string> {
 export async function readJson(path: string, otherwise?: unknown): Promise<unknown> {
   let text: string
   try {
-    text = await readText(path)
+    text = String(await readBytes(path))
   } catch (thrown) {
     if (otherwise !== undefined && (thrown as AppError).message.endsWith('is missing')) return otherwise
     throw thrown
@@ -134,16 +134,4 @@ export function checkTensors(file: TensorFile, { what, expected, others = [], un
   throw new AppError('invalid', `${file.path} is not the weights file of ${what}`, {
     details: [...problems.slice(0, shownProblems - hints.length), ...hints],
   })
-}
-
-/** Throws an AppError for a tokenizer of another size than the model's; `stated` says where the model's size stands. */
-export function requireTokenizerSize(
-  path: string,
-  folder: string,
-  { size, expected, stated }: { readonly size: number; readonly expected: number; readonly stated: string },
-): void {
-  if (size !== expected)
-    throw new AppError('invalid', `${path} does not belong to the model in ${folder}`, {
-      details: [`it has ${size} pieces, and ${stated}`],
-    })
 }

@@ -17,16 +17,15 @@ import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
 import { openCodec } from '../neural/codec.ts'
-import { requireTokenizerSize } from '../neural/model-files.ts'
 import { type ModelOpening, type ModelOptions, openModel } from '../neural/model-opening.ts'
+import type { Tokenizer } from '../neural/sentence-pieces.ts'
+import { openTokenizer } from '../neural/tokenizer.ts'
 import { codecOf } from './codec.ts'
 import { type ConfigurationOverrides, overridden, readConfiguration } from './configuration.ts'
 import { buildFlowHead, buildTimeEmbedding } from './flow-head.ts'
 import { buildLanguageModel, languageModelShape } from './flow-lm.ts'
 import { type PocketGeometry, readGeometry } from './geometry.ts'
-import { openJsonTokenizer } from './json-tokenizer.ts'
 import { companionFolders } from './model-folder.ts'
-import { openTokenizer, type Tokenizer } from './tokenizer.ts'
 
 /** Its folder holds `model.safetensors`; `tokenizer.model` lies there or in a companion folder. */
 export interface PocketModelOptions extends Omit<ModelOptions, 'threads'> {
@@ -128,19 +127,15 @@ const quantisation = {
 
 const textTable = 'flow_lm.conditioner.embed.weight'
 
-async function openFittingTokenizer(folder: string, { textRows }: PocketGeometry): Promise<Tokenizer> {
+function openFittingTokenizer(folder: string, { textRows }: PocketGeometry): Promise<Tokenizer> {
   const candidates = companionFolders(folder).flatMap((place) => [
     join(place, 'tokenizer.model'),
     join(place, 'tokenizer.json'),
   ])
   const path = candidates.find(existsSync) ?? join(folder, 'tokenizer.model')
-  const tokenizer = await (path.endsWith('.json') ? openJsonTokenizer(path) : openTokenizer(path))
   // The last row of the table is padding.
-  requireTokenizerSize(path, folder, {
-    ...{ size: tokenizer.size, expected: textRows - 1 },
-    stated: `${textTable} has ${textRows} rows, one of them for padding`,
-  })
-  return tokenizer
+  const stated = `${textTable} has ${textRows} rows, one of them for padding`
+  return openTokenizer(path, folder, { expected: textRows - 1, stated })
 }
 
 /** The open edition of a model has every tensor name, and zeros for the convolutions that would listen. */

@@ -1,5 +1,7 @@
 // With --all only: a neural engine.
 /** Words, conditions, backbone, depth transformer and codec against the numbers of the authors' implementation. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createChooser } from '../../../../speech/engines/kyutai-tts/choice.ts'
 import { codecOf, codecShape, openCodecFile } from '../../../../speech/engines/kyutai-tts/codec.ts'
@@ -12,7 +14,7 @@ import { readScript } from '../../../../speech/engines/kyutai-tts/script.ts'
 import { readVoiceFile } from '../../../../speech/engines/kyutai-tts/voice-file.ts'
 import { createWordMachine } from '../../../../speech/engines/kyutai-tts/words.ts'
 import { loadCodec } from '../../../../speech/engines/neural/codec.ts'
-import { openTokenizer } from '../../../../speech/engines/pocket-tts/tokenizer.ts'
+import { readPieces } from '../../../../speech/engines/neural/sentence-pieces.ts'
 import type { TensorData } from '../../../../src/inference/session.ts'
 import { closing } from '../../../helpers/disposal.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
@@ -48,7 +50,7 @@ async function withModel(
 for (const golden of models) {
   test(`${golden.name}: scripts become the words and pauses of the reference`, async () => {
     const { model, codec } = await readConfiguration(golden.folder)
-    const tokenizer = await openTokenizer(`${golden.folder}/${model.tokenizer_name}`)
+    const tokenizer = readPieces(await readFile(join(golden.folder, model.tokenizer_name)), model.tokenizer_name)
     const read = (script: readonly string[], padding: number) =>
       readScript(script, tokenizer, { frameRate: codec.frame_rate, padding }).entries
     for (const { script, padding_between: padding, entries } of golden.machine.scripts)
@@ -59,7 +61,7 @@ for (const golden of models) {
 
   test(`${golden.name}: the word machine goes the ways of the reference, with and without a second stream`, async () => {
     const { model, codec } = await readConfiguration(golden.folder)
-    const tokenizer = await openTokenizer(`${golden.folder}/${model.tokenizer_name}`)
+    const tokenizer = readPieces(await readFile(join(golden.folder, model.tokenizer_name)), model.tokenizer_name)
     for (const way of golden.machine.machine) {
       const script = [way.script].flat()
       const settings = { frameRate: codec.frame_rate, padding: way.padding_between }
