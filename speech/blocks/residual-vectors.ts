@@ -4,11 +4,49 @@
  */
 
 import type { Graph, Value } from '../../src/inference/inference.ts'
+import { convolve } from './convolution.ts'
 
 /** The tensors of one codebook: float32 [entries, size] and [entries]. */
 export interface Codebook {
   readonly sums: string
   readonly counts: string
+}
+
+/** The codebooks of a codec, for code groups 0 and up: the first one apart, and a convolution of one sample for each of both halves. */
+export interface CodecBooks {
+  readonly first: readonly Codebook[]
+  readonly rest: readonly Codebook[]
+  /** Without `.weight`. */
+  readonly projections: Readonly<Record<'first' | 'rest', string>>
+}
+
+/** Codebooks by the names that the authors of moshi gave them. */
+const moshiNames = { layers: 'vq.layers', sums: '_codebook.embedding_sum', counts: '_codebook.cluster_usage' }
+
+/** So many codebooks of two halves in these places, the first half with one. */
+export function codecBooks(
+  count: number,
+  places: CodecBooks['projections'],
+  projection: string,
+  { layers, sums, counts } = moshiNames,
+): CodecBooks {
+  const book = (place: string, index: number): Codebook => ({
+    sums: `${place}.${layers}.${index}.${sums}`,
+    counts: `${place}.${layers}.${index}.${counts}`,
+  })
+  return {
+    first: [book(places.first, 0)],
+    rest: Array.from({ length: count - 1 }, (_, index) => book(places.rest, index)),
+    projections: { first: `${places.first}.${projection}`, rest: `${places.rest}.${projection}` },
+  }
+}
+
+/** Declares the input `codes` int64 [frames, books]. Returns the entries of both halves, projected and added: [frames, width]. */
+export function latentsOfCodes(graph: Graph, { first, rest, projections }: CodecBooks): Value {
+  const codes = graph.input('codes', 'int64', ['frames', first.length + rest.length])
+  const semantic = convolve(graph, projections.first, sumOfEntries(graph, first, codes, 0))
+  if (rest.length === 0) return semantic
+  return graph.add(semantic, convolve(graph, projections.rest, sumOfEntries(graph, rest, codes, first.length)))
 }
 
 /** Entries that training never used have a count of about 0: this floor belongs to the model. */
@@ -21,7 +59,7 @@ function codebookEntries(graph: Graph, { sums, counts }: Codebook): Value {
 }
 
 /** The sum [frames, size] of the entries that the codes int64 [frames, books] name: column `first` belongs to the first of the books. */
-export function sumOfEntries(graph: Graph, books: readonly Codebook[], codes: Value, first: number): Value {
+function sumOfEntries(graph: Graph, books: readonly Codebook[], codes: Value, first: number): Value {
   return books
     .map((book, index) => graph.node('Gather', [codebookEntries(graph, book), column(graph, codes, first + index)]))
     .reduce((sum, entry) => graph.add(sum, entry))

@@ -1,20 +1,13 @@
 /** The codec's decoder: codes of whole frames in, samples out. */
 import { join } from 'node:path'
-import {
-  type Graph,
-  type GraphOptions,
-  openTensorFile,
-  type TensorFile,
-  type Value,
-} from '../../../src/inference/inference.ts'
-import { convolve } from '../../blocks/convolution.ts'
-import { buildMimiDecoder } from '../../blocks/mimi-decoder.ts'
-import { sumOfEntries } from '../../blocks/residual-vectors.ts'
+import { type GraphOptions, openTensorFile, type TensorFile } from '../../../src/inference/inference.ts'
+import { buildMimiDecoder } from '../../blocks/mimi.ts'
+import { latentsOfCodes } from '../../blocks/residual-vectors.ts'
 import { type CodecShape, kyutaiLayers } from '../../blocks/transformer.ts'
 import type { Codec } from '../neural/codec.ts'
 import type { KyutaiConfiguration } from './configuration.ts'
 import type { CodecGeometry } from './geometry.ts'
-import { codecBooks, codecFile, codecProjections, upsampling } from './tensors.ts'
+import { codecFile, quantizerBooks, upsampling } from './tensors.ts'
 
 /** Opens the codec's file in the blocks' spelling. */
 export async function openCodecFile(folder: string, { model }: KyutaiConfiguration): Promise<TensorFile> {
@@ -35,16 +28,6 @@ export function codecShape({ transformer }: CodecGeometry, { codec }: KyutaiConf
   }
 }
 
-/** The latents of the codes of whole frames: input `codes` int64 [frames, books]. */
-function latentsOf(graph: Graph, books: number): Value {
-  const codes = graph.input('codes', 'int64', ['frames', books])
-  const { first, rest } = codecBooks(books)
-  const semantic = convolve(graph, codecProjections.first, sumOfEntries(graph, first, codes, 0))
-  if (rest.length === 0) return semantic
-  const acoustic = convolve(graph, codecProjections.rest, sumOfEntries(graph, rest, codes, 1))
-  return graph.add(semantic, acoustic)
-}
-
 /** How positions of the codec's transformer see each other: as the authors' program that decodes frame by frame, or in one call. */
 export type CodecWindow = 'frame' | 'row'
 
@@ -62,7 +45,9 @@ export function codecOf(
   return {
     path,
     identity,
-    graph: buildMimiDecoder(file, { seanet, shape, upsample: upsampling }, options, (graph) => latentsOf(graph, books)),
+    graph: buildMimiDecoder(file, { seanet, shape, upsample: upsampling }, options, (graph) =>
+      latentsOfCodes(graph, quantizerBooks(books)),
+    ),
     session: { name: 'codec_decoder', frugal: true },
     transformer: shape,
     context: configuration.codec.transformer.context,

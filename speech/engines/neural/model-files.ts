@@ -9,6 +9,7 @@ import {
   tensorProblems,
   unknownTensors,
 } from '../../../src/inference/inference.ts'
+import type { CodecBooks } from '../../blocks/residual-vectors.ts'
 import type { TransformerShape } from '../../blocks/transformer.ts'
 
 /** The content of a file. Throws `unavailable` for one that is missing or cannot be read. */
@@ -78,6 +79,20 @@ export function expectTensors(
       shape.map((size) => (typeof size === 'number' ? size : sizes[size]!)),
     )
   }
+}
+
+/** Adds the tensors of codebooks, of `[entries, size]` each, and their projections `[out, in]`. */
+export function expectBooks(
+  expected: ExpectedTensors,
+  { first, rest, projections }: CodecBooks,
+  [entries, size]: readonly [number, number],
+  projection: readonly [number, number],
+): void {
+  for (const { sums, counts } of [...first, ...rest]) {
+    expected.set(sums, [entries, size])
+    expected.set(counts, [entries])
+  }
+  for (const name of Object.values(projections)) expected.set(`${name}.weight`, [...projection, 1])
 }
 
 /** Adds the tensors of a transformer, by the names of its recipe; `hasFactors` says whether its outputs are scaled. */

@@ -1,7 +1,7 @@
 /** The codec's decoder: latents of whole frames in, samples out. */
 import type { GraphOptions, TensorFile } from '../../../src/inference/inference.ts'
 import { convolve } from '../../blocks/convolution.ts'
-import { buildMimiDecoder, codecShape } from '../../blocks/mimi-decoder.ts'
+import { buildMimiDecoder, codecShape } from '../../blocks/mimi.ts'
 import type { Codec } from '../neural/codec.ts'
 import type { PocketConfiguration } from './configuration.ts'
 import type { PocketGeometry } from './geometry.ts'

@@ -9,43 +9,19 @@ import {
   type TensorFile,
   unknownTensors,
 } from '../../../src/inference/inference.ts'
-import type { CodecHalf } from '../../blocks/mimi-decoder.ts'
-import type { EncoderTensors } from '../../blocks/mimi-encoder.ts'
+import type { CodecHalf } from '../../blocks/mimi.ts'
 import { findSeanet } from '../../blocks/seanet.ts'
 import { kyutaiLayers, type TransformerShape, type TransformerSize } from '../../blocks/transformer.ts'
 import { readData } from '../../shared/data.ts'
 import { checkTensors, expectLayers, expectTensors, type TensorTable } from '../neural/model-files.ts'
 
-export interface PocketGeometry {
-  /** Numbers per latent: one latent is one frame of audio. */
-  readonly latent: number
-  /** Rows of the text table; the last one is padding. */
-  readonly textRows: number
-  readonly languageModel: TransformerSize
-  readonly hasRowBeforeVoice: boolean
-  readonly head: { readonly width: number; readonly blocks: number; readonly frequencies: number }
-  readonly decoder: CodecHalf
-  /** Turns a reference clip into a voice; absent where the file was published without it. */
-  readonly encoder:
-    | (CodecHalf & {
-        readonly tensors: EncoderTensors
-        /** Numbers per frame that it makes, before the projection to the language model. */
-        readonly channels: number
-      })
-    | undefined
-  readonly samplesPerFrame: number
-}
+export type PocketGeometry = ReturnType<typeof readGeometry>
 
 type Table = 'model' | 'rowBeforeVoice' | 'projection' | 'encoder' | 'head' | 'headBlock' | 'time'
 const tables = readData<Readonly<Record<Table, TensorTable>>>('engines/pocket-tts/tensors.json')
 
-const encoderTensors: EncoderTensors = {
-  downsample: 'mimi.downsample.conv.conv',
-  projection: 'flow_lm.speaker_proj_weight',
-}
-
 /** Reads the sizes, or throws one AppError that names the file and every tensor that is missing, unknown or of another shape. */
-export function readGeometry(file: TensorFile): PocketGeometry {
+export function readGeometry(file: TensorFile) {
   const { tensors } = file
   const size = (name: string, axis: number) => tensors.get(name)?.shape[axis] ?? 0
   const languageModel = transformerSize(tensors, 'flow_lm.transformer', size('flow_lm.out_norm.weight', 0))
@@ -53,8 +29,10 @@ export function readGeometry(file: TensorFile): PocketGeometry {
   const seanet = findSeanet(tensors, 'mimi.decoder.model')
   const stride = size('mimi.upsample.convtr.convtr.weight', 2) / 2
   const encoder = findEncoder(tensors, width)
-  const geometry: PocketGeometry = {
+  const geometry = {
+    /** Numbers per latent: one latent is one frame of audio. */
     latent: size('flow_lm.bos_emb', 0),
+    /** Rows of the text table; the last one is padding. */
     textRows: size('flow_lm.conditioner.embed.weight', 0),
     languageModel,
     hasRowBeforeVoice: tensors.has('flow_lm.bos_before_voice'),
@@ -68,6 +46,7 @@ export function readGeometry(file: TensorFile): PocketGeometry {
       seanet,
       stride,
     },
+    /** Turns a reference clip into a voice; absent where the file was published without it. */
     encoder,
     samplesPerFrame: samplesPerFrameOf({ seanet, stride }),
   }
@@ -80,7 +59,7 @@ export function readGeometry(file: TensorFile): PocketGeometry {
 
 type Entries = ReadonlyMap<string, TensorEntry>
 
-function findEncoder(tensors: Entries, width: number): PocketGeometry['encoder'] {
+function findEncoder(tensors: Entries, width: number) {
   if (![...tensors.keys()].some((name) => /^mimi\.(encoder|encoder_transformer|downsample)\./.test(name)))
     return undefined
   const [channels = 0, , kernel = 0] = tensors.get('mimi.downsample.conv.conv.weight')?.shape ?? []
@@ -88,7 +67,9 @@ function findEncoder(tensors: Entries, width: number): PocketGeometry['encoder']
     transformer: transformerSize(tensors, 'mimi.encoder_transformer.transformer', width),
     seanet: findSeanet(tensors, 'mimi.encoder.model'),
     stride: kernel / 2,
-    tensors: encoderTensors,
+    downsample: 'mimi.downsample.conv.conv',
+    projection: 'flow_lm.speaker_proj_weight',
+    /** Numbers per frame that it makes, before the projection to the language model. */
     channels,
   }
 }

@@ -1,19 +1,18 @@
 /** The half of the codec that makes samples from codes, any number of frames per call: every stage is causal. */
 import {
   createGraph,
-  type Graph,
   type GraphOptions,
   type StreamingGraph,
   type TensorFile,
   type Value,
 } from '../../../src/inference/inference.ts'
-import { convolution, convolve } from '../../blocks/convolution.ts'
-import { sumOfEntries } from '../../blocks/residual-vectors.ts'
+import { convolution } from '../../blocks/convolution.ts'
+import { latentsOfCodes } from '../../blocks/residual-vectors.ts'
 import { runTransformer } from '../../blocks/transformer.ts'
 import { convNext, snakeBeta, spreadingConvolution, waveBlock } from '../../blocks/wave-blocks.ts'
 import type { Codec } from '../neural/codec.ts'
 import type { CodecFile } from './configuration.ts'
-import { type CodecBooks, decoderBooks } from './geometry.ts'
+import { decoderBooks } from './geometry.ts'
 import { decoderShape } from './layers.ts'
 
 /** The decoder of a codec's file, for codes [frames × groups]. */
@@ -34,9 +33,7 @@ export function codecOf(file: TensorFile, codec: CodecFile): Codec {
 export function buildCodecDecoder(file: TensorFile, codec: CodecFile, options?: GraphOptions): StreamingGraph {
   const { decoder_config: decoder } = codec
   const graph = createGraph('codec_decoder', file, options)
-  const groups = decoder.num_quantizers
-  const codes = graph.input('codes', 'int64', ['frames', groups])
-  const quantized = latentsOf(graph, decoderBooks(groups), codes)
+  const quantized = latentsOfCodes(graph, decoderBooks(decoder.num_quantizers))
   graph.stage('quantized', quantized)
   const before = convolution(graph, 'decoder.pre_conv.conv', quantized)
   graph.stage('pre_conv', before)
@@ -72,13 +69,4 @@ export function buildCodecDecoder(file: TensorFile, codec: CodecFile, options?: 
     const active = snakeBeta(graph, `decoder.decoder.${last}`, made)
     return convolution(graph, `decoder.decoder.${last + 1}.conv`, active)
   }
-}
-
-/** The entries that the codes of each half stand for, projected and added: [frames, latent]. */
-function latentsOf(graph: Graph, books: CodecBooks, codes: Value): Value {
-  const project = (half: 'first' | 'rest', entries: Value) =>
-    convolve(graph, books.projection(half).replace(/\.weight$/, ''), entries)
-  const first = project('first', sumOfEntries(graph, books.first, codes, 0))
-  const rest = project('rest', sumOfEntries(graph, books.rest, codes, books.first.length))
-  return graph.add(first, rest)
 }

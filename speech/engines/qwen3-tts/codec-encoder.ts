@@ -4,15 +4,14 @@ import {
   type GraphOptions,
   type StreamingGraph,
   type TensorFile,
-  type Value,
 } from '../../../src/inference/inference.ts'
 import { convolve, fillStride } from '../../blocks/convolution.ts'
-import { downsample } from '../../blocks/mimi-encoder.ts'
+import { downsample } from '../../blocks/mimi.ts'
 import { nearestCodes } from '../../blocks/residual-vectors.ts'
 import { runSeanet } from '../../blocks/seanet.ts'
 import { runTransformer } from '../../blocks/transformer.ts'
 import type { CodecFile } from './configuration.ts'
-import { type CodecBooks, encoderBooks, findEncoderSeanet } from './geometry.ts'
+import { encoderBooks, findEncoderSeanet } from './geometry.ts'
 import { encoderShape } from './layers.ts'
 
 /** Rows of the encoder's transformer become half as many frames. */
@@ -33,12 +32,9 @@ export function buildCodecEncoder(file: TensorFile, codec: CodecFile, options?: 
   const filled = fillStride(graph, rows, rowsPerFrame, 'edge')
   const frames = downsample(graph, 'encoder.downsample.conv', filled, rowsPerFrame)
   graph.stage('downsample', frames)
-  graph.output('codes', codesOf(encoderBooks(groups)), 'int64', ['frames', groups])
+  const { first, rest, projections } = encoderBooks(groups)
+  const semantic = nearestCodes(graph, first, convolve(graph, projections.first, frames))
+  const acoustic = nearestCodes(graph, rest, convolve(graph, projections.rest, frames))
+  graph.output('codes', graph.concat(1, semantic, acoustic), 'int64', ['frames', groups])
   return graph.encodeStreaming()
-
-  function codesOf(books: CodecBooks): Value {
-    const project = (half: 'first' | 'rest') => convolve(graph, books.projection(half).replace(/\.weight$/, ''), frames)
-    const first = nearestCodes(graph, books.first, project('first'))
-    return graph.concat(1, first, nearestCodes(graph, books.rest, project('rest')))
-  }
 }

@@ -9,7 +9,7 @@ import type { EngineCapabilities, SpeechEngine, VoiceSource } from '../engine.ts
 import { createNeuralEngine, neuralOptions, parseEngineOptions, type Utterance } from '../neural/engine.ts'
 import { chunkLimits, measurePace } from '../neural/pace.ts'
 import { createChooser } from './choice.ts'
-import { emptyFrames, generateFrames } from './generation.ts'
+import { generateFrames } from './generation.ts'
 import { openQwenModel, type QwenModel, type TalkerStreams } from './model.ts'
 import { assemblePrompt, type PromptVoice, presetId } from './prompt.ts'
 import { beginningOf, cloneVoice, decodeCodes } from './voices.ts'
@@ -35,10 +35,7 @@ export function createEngine(options: Readonly<Record<string, unknown>>): Speech
     title: 'Qwen3-TTS',
     open: (signal) => openQwenModel(settings, signal),
     openStreams: (model) => ({ language: model.openStreams(), decoder: model.openDecoder() }),
-    measurePace(model, { language }) {
-      const { samplesPerFrame, codec } = model.configuration
-      return measurePace(emptyFrames(model, language, model.openDecoder()), samplesPerFrame / codec.output_sample_rate)
-    },
+    measurePace: paceOf,
     sampleRateOf: ({ configuration }) => configuration.codec.output_sample_rate,
     capabilitiesOf,
     makeVoice,
@@ -72,6 +69,30 @@ async function makeVoice(model: QwenModel, source: VoiceSource, signal: AbortSig
   }
   if (kind !== 'voice_design') throw cannot('makes no voice from a description', 'variant voicedesign-1.7b does')
   return { voice: { kind: 'design' }, description: source.description }
+}
+
+function paceOf(model: QwenModel, { language, decoder }: Streams): Promise<number> {
+  const { samplesPerFrame, codec } = model.configuration
+  const row = model.codeRow(0)
+  const prompt = { rows: [row], trailing: [], rest: new Float32Array(row.length), ids: 1 }
+  // Always the same code: no time is lost in choosing.
+  const chooser = { first: () => 0, note: () => undefined, other: () => 0 }
+  const frames = decodedBeside(generateFrames(model, language, prompt, chooser), decoder)
+  return measurePace(frames, samplesPerFrame / codec.output_sample_rate)
+}
+
+/** The frames, each decoded while the next one is made. */
+async function* decodedBeside(frames: AsyncIterable<Int32Array>, decoder: FrameDecoder): AsyncGenerator<Int32Array> {
+  let decoding: Promise<unknown> | undefined
+  try {
+    for await (const frame of frames) {
+      await decoding
+      decoding = decoder.decode(frame)
+      yield frame
+    }
+  } finally {
+    await decoding
+  }
 }
 
 async function* speak({
