@@ -21,7 +21,6 @@ import { initialPadding } from './words.ts'
 const engineOptions = neuralOptions.extend({
   /** Where the voices lie, the preferred folder first. */
   voices: z.array(z.string().min(1)).default([]),
-  threads: z.int().min(1).max(64).default(1),
   /** Codebooks of a frame; the model's own number by default. */
   codebooks: z.int().min(1).max(256).optional(),
 })

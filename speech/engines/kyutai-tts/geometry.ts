@@ -2,9 +2,15 @@
 import { type ExpectedTensors, partName, type TensorFile, tensorProblems } from '../../../src/inference/inference.ts'
 import type { CodecHalf } from '../../blocks/mimi.ts'
 import { findSeanet } from '../../blocks/seanet.ts'
-import { kyutaiLayers } from '../../blocks/transformer.ts'
 import { readData } from '../../shared/data.ts'
-import { checkTensors, expectBooks, expectLayers, expectTensors, type TensorTable } from '../neural/model-files.ts'
+import {
+  checkTensors,
+  countNumbered,
+  expectBooks,
+  expectKyutaiLayers,
+  expectTensors,
+  type TensorTable,
+} from '../neural/model-files.ts'
 import type { KyutaiConfiguration } from './configuration.ts'
 import { codecConvolutions, codecName, codecTransformer, quantizerBooks, upsampling } from './tensors.ts'
 
@@ -84,7 +90,7 @@ export function readCodecGeometry(file: TensorFile, configuration: KyutaiConfigu
   const seanet = findSeanet(file.tensors, codecConvolutions)
   const [width] = seanet.channels
   const sizeOf = (name: string, axis: number) => file.tensors.get(name)?.shape[axis] ?? 0
-  const layers = codec.transformer.num_layers ?? Math.max(1, countLayers(file))
+  const layers = codec.transformer.num_layers ?? Math.max(1, countNumbered(file.tensors, `${codecTransformer}.layers`))
   const feedForward = sizeOf(`${codecTransformer}.layers.0.linear1.weight`, 0)
   const books = quantizerBooks(model.dep_q)
   const entry = codec.quantizer.dimension ?? sizeOf(books.first[0]!.sums, 1)
@@ -94,8 +100,7 @@ export function readCodecGeometry(file: TensorFile, configuration: KyutaiConfigu
   expectBooks(expected, books, [model.card, entry], [width, entry])
   expected.set(`${upsampling}.weight`, [width, 1, stride * 2])
   const transformer = { prefix: codecTransformer, width, layers, feedForward }
-  const layersShape = { ...kyutaiLayers('erf'), heads: 1, headSize: width, period: 1, epsilon: 0 }
-  expectLayers(expected, { ...transformer, ...layersShape }, true)
+  expectKyutaiLayers(expected, transformer, true)
   const samplesPerFrame = seanet.ratios.reduce((product, ratio) => product * ratio, stride)
   // Contradictions between sizes that each fit by themselves.
   const fits = tensorProblems(file.tensors, expected).length === 0 && seanet.problems.length === 0
@@ -121,11 +126,4 @@ export function readCodecGeometry(file: TensorFile, configuration: KyutaiConfigu
       found.push(`a frame has ${samplesPerFrame} samples, which is not ${codec.frame_rate} a second`)
     return found
   }
-}
-
-function countLayers(file: TensorFile): number {
-  const layers = [...file.tensors.keys()].flatMap((name) =>
-    name.startsWith(`${codecTransformer}.layers.`) ? [Number(name.split('.')[3])] : [],
-  )
-  return layers.length === 0 ? 0 : Math.max(...layers) + 1
 }

@@ -15,7 +15,8 @@ import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream } from '../../blocks/state-stream.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
 import { openCodec } from '../neural/codec.ts'
-import { type ModelOpening, type ModelOptions, openModel } from '../neural/model-opening.ts'
+import type { ModelOptions } from '../neural/engine.ts'
+import { type ModelOpening, openModel } from '../neural/model-opening.ts'
 import { openTokenizer } from '../neural/tokenizer.ts'
 import { codecOf, openCodecFile } from './codec.ts'
 import { readConditions } from './conditions.ts'
@@ -37,10 +38,7 @@ export type KyutaiModel = Awaited<ReturnType<typeof openFrom>>
 /** The streams of one utterance. */
 export type LanguageStreams = ReturnType<KyutaiModel['openStreams']>
 
-/**
- * Opens the model in a folder. Throws an AppError that names the file that is missing, damaged or does not fit the others:
- * `unavailable`, since a request for speech does not contain the model.
- */
+/** Opens the model in a folder; throws as `openModel`. */
 export function openKyutaiModel(options: KyutaiModelOptions, signal?: AbortSignal): Promise<KyutaiModel> {
   return openModel((opening) => openFrom(opening, options), signal)
 }

@@ -150,16 +150,21 @@ export async function readVoice(path: string): Promise<Uint8Array> {
   }
 }
 
-/** The options that all neural engines have. */
+/** The options of the neural engines: where a model lies, and how it is computed. */
 export const neuralOptions = z.object({
   /** The folder of the model. */
   folder: z.string().min(1),
   /** Where quantised weights are kept between loads. */
   cacheFolder: z.string().min(1),
+  /** The precision of the language model; the codec is always 32-bit. */
   precision: z.enum(['int8', 'float32']).default('int8'),
   /** Where the codec decodes: in this process, or in parallel on another core. */
   decoder: z.enum(['here', 'process']).default('here'),
+  /** Threads of the language model; pocket-tts has one. */
+  threads: z.int().min(1).max(64).default(1),
 })
+
+export type ModelOptions = z.input<typeof neuralOptions>
 
 /** The options of an engine, which cross a process boundary as plain data. Throws `configuration` with all that is wrong. */
 export function parseEngineOptions<Schema extends z.ZodType>(

@@ -10,7 +10,7 @@ import {
   unknownTensors,
 } from '../../../src/inference/inference.ts'
 import type { CodecBooks } from '../../blocks/residual-vectors.ts'
-import type { TransformerShape } from '../../blocks/transformer.ts'
+import { kyutaiLayers, type TransformerShape, type TransformerSize } from '../../blocks/transformer.ts'
 
 /** The content of a file. Throws `unavailable` for one that is missing or cannot be read. */
 export async function readBytes(path: string): Promise<Buffer> {
@@ -121,6 +121,20 @@ export function expectLayers(expected: ExpectedTensors, shape: TransformerShape,
     expect(names.attentionScale, width)
     expect(names.feedForwardScale, width)
   }
+}
+
+/** The same for layers of Kyutai's; the heads that the file does not show share the width in any case. */
+export function expectKyutaiLayers(expected: ExpectedTensors, size: TransformerSize, hasFactors: boolean): void {
+  const shape = { ...size, ...kyutaiLayers('erf'), heads: 1, headSize: size.width, period: 1, epsilon: 0 }
+  expectLayers(expected, shape, hasFactors)
+}
+
+/** How many different N there are in `prefix.N.…`; a gap among them shows later, as a missing tensor. */
+export function countNumbered(tensors: ReadonlyMap<string, unknown>, prefix: string): number {
+  const found = new Set<string | undefined>()
+  for (const name of tensors.keys())
+    if (name.startsWith(`${prefix}.`)) found.add(name.slice(prefix.length + 1).split('.', 1)[0])
+  return found.size
 }
 
 export interface TensorCheck {

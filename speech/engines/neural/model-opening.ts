@@ -10,19 +10,7 @@ import {
   type TensorFile,
   weightsFolder,
 } from '../../../src/inference/inference.ts'
-
-/** Where a model lies, and how it is computed. */
-export interface ModelOptions {
-  readonly folder: string
-  /** Where quantised weights are kept between loads. */
-  readonly cacheFolder: string
-  /** The precision of the language model; the codec is always 32-bit. */
-  readonly precision?: 'int8' | 'float32'
-  /** Where the codec decodes: in this process, or in parallel on another core. */
-  readonly decoder?: 'here' | 'process'
-  /** Threads of the language model. Default: 1. */
-  readonly threads?: number
-}
+import type { ModelOptions } from './engine.ts'
 
 interface Resource {
   close(): Promise<void>
@@ -31,8 +19,8 @@ interface Resource {
 export type ModelOpening = ReturnType<typeof createOpening>
 
 /**
- * Opens a model by `open`, and closes what it kept when it fails. An `invalid` file, which `open` names, is thrown as
- * `unavailable`, since a request for speech does not contain the model; other errors stay as they are.
+ * Opens a model by `open`, and closes what it kept when it fails. Throws an AppError that names the file that is missing, damaged or
+ * does not fit the others: one that `open` finds `invalid` as `unavailable`, since a request for speech does not contain the model.
  */
 export async function openModel<Model>(
   open: (opening: ModelOpening) => Promise<Model>,

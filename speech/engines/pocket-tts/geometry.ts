@@ -11,9 +11,15 @@ import {
 } from '../../../src/inference/inference.ts'
 import type { CodecHalf } from '../../blocks/mimi.ts'
 import { findSeanet } from '../../blocks/seanet.ts'
-import { kyutaiLayers, type TransformerShape, type TransformerSize } from '../../blocks/transformer.ts'
+import type { TransformerSize } from '../../blocks/transformer.ts'
 import { readData } from '../../shared/data.ts'
-import { checkTensors, expectLayers, expectTensors, type TensorTable } from '../neural/model-files.ts'
+import {
+  checkTensors,
+  countNumbered,
+  expectKyutaiLayers,
+  expectTensors,
+  type TensorTable,
+} from '../neural/model-files.ts'
 
 export type PocketGeometry = ReturnType<typeof readGeometry>
 
@@ -79,14 +85,6 @@ function transformerSize(tensors: Entries, prefix: string, width: number): Trans
   return { prefix, width, layers, feedForward: tensors.get(`${prefix}.layers.0.linear1.weight`)?.shape[0] ?? 0 }
 }
 
-/** How many different N there are in `prefix.N.…`; a gap among them shows later, as a missing tensor. */
-function countNumbered(tensors: Entries, prefix: string): number {
-  const found = new Set<string | undefined>()
-  for (const name of tensors.keys())
-    if (name.startsWith(`${prefix}.`)) found.add(name.slice(prefix.length + 1).split('.', 1)[0])
-  return found.size
-}
-
 function expectedTensors(tensors: Entries, geometry: PocketGeometry): ExpectedTensors {
   const { latent, languageModel, textRows, head, decoder, encoder } = geometry
   // The projection of the encoder's output may be there without an encoder.
@@ -107,15 +105,10 @@ function expectedTensors(tensors: Entries, geometry: PocketGeometry): ExpectedTe
   expect(tables.head)
   for (let block = 0; block < head.blocks; block++) expect(tables.headBlock, block)
   for (const end of [0, 1]) expect(tables.time, end)
-  expectLayers(expected, layersOf(languageModel), false)
-  expectLayers(expected, layersOf(decoder.transformer), true)
-  if (encoder) expectLayers(expected, layersOf(encoder.transformer), true)
+  expectKyutaiLayers(expected, languageModel, false)
+  expectKyutaiLayers(expected, decoder.transformer, true)
+  if (encoder) expectKyutaiLayers(expected, encoder.transformer, true)
   return expected
-}
-
-/** The heads that the file does not show share the width in any case. */
-function layersOf(size: TransformerSize): TransformerShape {
-  return { ...size, ...kyutaiLayers('erf'), heads: 1, headSize: size.width, period: 1, epsilon: 0 }
 }
 
 /** Contradictions between shapes that each fit by themselves. */

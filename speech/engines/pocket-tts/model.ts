@@ -16,7 +16,8 @@ import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
 import { openCodec } from '../neural/codec.ts'
-import { type ModelOpening, type ModelOptions, openModel } from '../neural/model-opening.ts'
+import type { ModelOptions } from '../neural/engine.ts'
+import { type ModelOpening, openModel } from '../neural/model-opening.ts'
 import type { Tokenizer } from '../neural/sentence-pieces.ts'
 import { openTokenizer } from '../neural/tokenizer.ts'
 import { codecOf } from './codec.ts'
@@ -27,7 +28,7 @@ import { type PocketGeometry, readGeometry } from './geometry.ts'
 import { companionFolders } from './model-folder.ts'
 
 /** Its folder holds `model.safetensors`; `tokenizer.model` lies there or in a companion folder. */
-export interface PocketModelOptions extends Omit<ModelOptions, 'threads'> {
+export interface PocketModelOptions extends ModelOptions {
   readonly overrides?: ConfigurationOverrides
 }
 
@@ -36,10 +37,7 @@ export type CloningState = 'ready' | 'zeros' | 'absent'
 
 export type PocketModel = Awaited<ReturnType<typeof openFrom>>
 
-/**
- * Opens the model in a folder. Throws an AppError that names the file that is missing, damaged or does not fit the others:
- * `unavailable`, since a request for speech does not contain the model.
- */
+/** Opens the model in a folder; throws as `openModel`. */
 export function openPocketModel(options: PocketModelOptions, signal?: AbortSignal): Promise<PocketModel> {
   return openModel((opening) => openFrom(opening, options), signal)
 }

@@ -6,7 +6,7 @@ import { resample } from '../../audio/resample.ts'
 import { type Clip, parseWav } from '../../audio/wav.ts'
 import type { CacheRows } from '../../blocks/key-value-cache.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
-import { readManifest } from '../../servers/manifest.ts'
+import { nonCommercialAdvice } from '../../servers/manifest.ts'
 import type { VoiceSource } from '../engine.ts'
 import { readVoice } from '../neural/engine.ts'
 import { encodeClip, prefillVoice } from './generation.ts'
@@ -76,15 +76,8 @@ async function presetFile(folder: string, voice: string): Promise<string> {
   const names = await presetNames(folder)
   const known = names.length > 0 ? `it has: ${names.join(', ')}` : `${join(folder, 'embeddings')} holds no voices`
   throw new AppError('not_found', `Voice "${voice}" not found in the model`, {
-    details: [known, ...licenceAdvice(voice)],
+    details: [known, nonCommercialAdvice('voxb-tts', voice) ?? []].flat(),
   })
-}
-
-/** A voice of the server's table can be missing because its licence was not agreed to. */
-function licenceAdvice(voice: string): string[] {
-  const licence = readManifest('voxb-tts').voices.find(({ id }) => id === voice.toLowerCase())?.licence
-  if (!licence?.includes('-NC-')) return []
-  return [`it is for non-commercial use only (${licence}): \`aichat models pull voxb-tts --non-commercial\` brings it`]
 }
 
 function requireEncoder({ cloning }: PocketModel, folder: string): void {

@@ -2,7 +2,6 @@
  * The engine of server A: Qwen3-TTS (0.6 and 1.7 billion parameters, 24 kHz, ten languages) on the processor, from the files
  * its authors publish. See `model-folder.ts` for where they lie.
  */
-import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { EngineCapabilities, SpeechEngine, VoiceSource } from '../engine.ts'
@@ -13,8 +12,6 @@ import { generateFrames } from './generation.ts'
 import { openQwenModel, type QwenModel, type TalkerStreams } from './model.ts'
 import { assemblePrompt, type PromptVoice, presetId } from './prompt.ts'
 import { beginningOf, cloneVoice, decodeCodes } from './voices.ts'
-
-const engineOptions = neuralOptions.extend({ threads: z.int().min(1).max(64).default(1) })
 
 interface Streams {
   readonly language: TalkerStreams
@@ -29,7 +26,7 @@ interface QwenVoice {
 
 /** An engine for the model in a folder; nothing is read before `load`. */
 export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
-  const settings = parseEngineOptions('qwen3-tts', engineOptions, options)
+  const settings = parseEngineOptions('qwen3-tts', neuralOptions, options)
   return createNeuralEngine<QwenModel, Streams, QwenVoice>({
     id: 'qwen3-tts',
     title: 'Qwen3-TTS',
@@ -39,7 +36,10 @@ export function createEngine(options: Readonly<Record<string, unknown>>): Speech
     sampleRateOf: ({ configuration }) => configuration.codec.output_sample_rate,
     capabilitiesOf,
     makeVoice,
-    bytesOf: ({ voice }) => (voice.kind === 'clone' ? voice.vector.byteLength + bytesOfCodes(voice) : 0),
+    bytesOf({ voice }) {
+      if (voice.kind !== 'clone') return 0
+      return (voice.spoken?.codes ?? []).reduce((sum, codes) => sum + codes.byteLength, voice.vector.byteLength)
+    },
     // The decoder keeps a recording that it has decoded.
     async warmUp({ model, streams, key, voice }) {
       const beginning = beginningOf(model, voice.voice, key)
@@ -47,10 +47,6 @@ export function createEngine(options: Readonly<Record<string, unknown>>): Speech
     },
     speak,
   })
-}
-
-function bytesOfCodes({ spoken }: Extract<PromptVoice, { kind: 'clone' }>): number {
-  return (spoken?.codes ?? []).reduce((sum, { byteLength }) => sum + byteLength, 0)
 }
 
 /** A voice that the model knows by its name or description, or that it hears. */

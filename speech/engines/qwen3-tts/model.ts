@@ -14,7 +14,8 @@ import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../blocks/transformer.ts'
 import { openCodec } from '../neural/codec.ts'
-import { type ModelOpening, type ModelOptions, openModel } from '../neural/model-opening.ts'
+import type { ModelOptions } from '../neural/engine.ts'
+import { type ModelOpening, openModel } from '../neural/model-opening.ts'
 import { codecOf } from './codec-decoder.ts'
 import { buildCodecEncoder } from './codec-encoder.ts'
 import { readConfiguration } from './configuration.ts'
@@ -36,10 +37,7 @@ export type QwenModel = Awaited<ReturnType<typeof openFrom>>
 /** The streams of one utterance. */
 export type TalkerStreams = ReturnType<QwenModel['openStreams']>
 
-/**
- * Opens the model in a folder. Throws an AppError that names the file that is missing, damaged or does not fit the others:
- * `unavailable`, since a request for speech does not contain the model.
- */
+/** Opens the model in a folder; throws as `openModel`. */
 export function openQwenModel(options: QwenModelOptions, signal?: AbortSignal): Promise<QwenModel> {
   return openModel((opening) => openFrom(opening, options), signal)
 }
