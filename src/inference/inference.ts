@@ -15,7 +15,6 @@ export {
   openTensorFile,
   type TensorEntry,
   type TensorFile,
-  toFloats,
   weightsFolder,
 } from './safetensors.ts'
 export { createSampler, type SamplingOptions } from './sampling.ts'

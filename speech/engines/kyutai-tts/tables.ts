@@ -3,8 +3,6 @@ import type { TensorFile } from '../../../src/inference/inference.ts'
 import type { KyutaiConfiguration } from './configuration.ts'
 import { tensorNames } from './tensors.ts'
 
-export type Tables = Awaited<ReturnType<typeof openTables>>
-
 /** Opens the tables of a model's file. */
 export async function openTables(file: TensorFile, { model }: KyutaiConfiguration) {
   const base = model.text_card + 1
