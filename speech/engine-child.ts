@@ -1,7 +1,7 @@
 /** The process of one engine, so that a crash or hang of native code ends this process and nothing else. */
 import { serveParent } from '../src/process/process.ts'
+import type { EngineMethods } from './engine-process.ts'
 import type { EngineModule, SpeechEngine, VoiceHandle, WordTime } from './engines/engine.ts'
-import type { EngineMethods } from './engines/messages.ts'
 
 let engine: SpeechEngine | undefined
 const voices = new Map<string, VoiceHandle>()

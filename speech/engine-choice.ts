@@ -30,10 +30,8 @@ export interface EngineChoice extends Pick<EngineProcessOptions, 'module' | 'opt
   readonly reason?: string
 }
 
-/** A server's own model: its engine's options where it is installed, else the reason why it is not. */
-type FindModel = (
-  request: EngineRequest,
-) => { readonly options: Readonly<Record<string, unknown>> } | { readonly missing: string }
+/** A server's own model: its engine's options where it is installed. */
+type FindModel = (request: EngineRequest) => Readonly<Record<string, unknown>> | undefined
 
 interface NeuralEngine {
   readonly id: string
@@ -53,8 +51,8 @@ const neuralEngines: Readonly<Partial<Record<string, NeuralEngine>>> = {
 export function chooseEngine(request: EngineRequest): EngineChoice {
   const { manifest } = request
   const neural = neuralEngines[manifest.id]
-  const found = neural?.find(request) ?? { missing: `no neural model of ${manifest.id} is installed` }
-  if ('missing' in found) return embeddedChoice(request, found.missing)
+  const options = neural?.find(request)
+  if (!options) return embeddedChoice(request, missingModel(request))
   if (!isRuntimePresent())
     return embeddedChoice(
       request,
@@ -66,7 +64,7 @@ export function chooseEngine(request: EngineRequest): EngineChoice {
   return {
     id,
     module: id,
-    options: found.options,
+    options,
     own: true,
     device: 'cpu',
     ...(openMs && { openMs }),
@@ -76,7 +74,7 @@ export function chooseEngine(request: EngineRequest): EngineChoice {
 
 /** The variant itself where it is installed, else an installed one that does the same things, else itself. */
 export function installedLike(manifest: ServerManifest, variant: Variant, modelsFolder: string): Variant {
-  const installed = manifest.id === 'voxa-tts' ? installedVariants(modelsFolder) : []
+  const installed = variantsOf(manifest, modelsFolder)
   if (installed.includes(variant.id)) return variant
   const alike = ({ presets, design, clone }: Variant) => `${presets} ${design} ${clone}`
   return manifest.variants.find((other) => installed.includes(other.id) && alike(other) === alike(variant)) ?? variant
@@ -94,27 +92,30 @@ const decoder = availableParallelism() > 1 ? 'process' : 'here'
 /** One core decodes; of the others two read large matrices faster than one, and more are no faster. */
 const threads = Math.max(1, Math.min(2, availableParallelism() - 1))
 
-function findKyutai({ manifest, modelsFolder, cacheFolder, codebooks }: EngineRequest): ReturnType<FindModel> {
+function findKyutai({ modelsFolder, cacheFolder, codebooks }: EngineRequest): ReturnType<FindModel> {
   const folder = findKyutaiModel(modelsFolder)
-  if (!folder) return { missing: `no neural model of ${manifest.id} is installed` }
+  if (!folder) return undefined
   const voices = voiceFolders(modelsFolder, folder)
-  return { options: { folder, cacheFolder, voices, decoder, threads, ...(codebooks && { codebooks }) } }
+  return { folder, cacheFolder, voices, decoder, threads, ...(codebooks && { codebooks }) }
 }
 
-function findPocket({ manifest, modelsFolder, cacheFolder }: EngineRequest): ReturnType<FindModel> {
+function findPocket({ modelsFolder, cacheFolder }: EngineRequest): ReturnType<FindModel> {
   const [main, ...others] = findPocketModels(modelsFolder)
-  if (!main) return { missing: `no neural model of ${manifest.id} is installed` }
-  return { options: { folder: main.folder, others, cacheFolder, decoder } }
+  return main && { folder: main.folder, others, cacheFolder, decoder }
 }
 
-function findQwen({ manifest, variant, modelsFolder, cacheFolder }: EngineRequest): ReturnType<FindModel> {
+function findQwen({ variant, modelsFolder, cacheFolder }: EngineRequest): ReturnType<FindModel> {
   const folder = findQwenModel(modelsFolder, variant.id)
-  if (folder) return { options: { folder, cacheFolder, decoder, threads } }
-  const others = installedVariants(modelsFolder)
-  return {
-    missing:
-      others.length > 0
-        ? `the neural model ${variant.id} of ${manifest.id} is not installed, only ${others.join(', ')}`
-        : `no neural model of ${manifest.id} is installed`,
-  }
+  return folder === undefined ? undefined : { folder, cacheFolder, decoder, threads }
+}
+
+/** The installed variants of a server that has several models. */
+function variantsOf({ id }: ServerManifest, modelsFolder: string): readonly string[] {
+  return id === 'voxa-tts' ? installedVariants(modelsFolder) : []
+}
+
+function missingModel({ manifest, variant, modelsFolder }: EngineRequest): string {
+  const others = variantsOf(manifest, modelsFolder)
+  if (others.length === 0) return `no neural model of ${manifest.id} is installed`
+  return `the neural model ${variant.id} of ${manifest.id} is not installed, only ${others.join(', ')}`
 }

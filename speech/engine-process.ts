@@ -1,7 +1,36 @@
 import { AppError } from '../src/errors.ts'
 import { type Child, createRevivedChild } from '../src/process/process.ts'
-import { keyOfSource, type SpeechEngine, type VoiceHandle, type VoiceSource } from './engines/engine.ts'
-import type { EngineMethods, OpenedEngine } from './engines/messages.ts'
+import {
+  keyOfSource,
+  type SpeechEngine,
+  type SpeechRequest,
+  type VoiceHandle,
+  type VoiceSource,
+  type WordTime,
+} from './engines/engine.ts'
+
+/** The methods of an engine's process. Voices stay in it; a key names each. */
+export interface EngineMethods {
+  /** Imports the engine's module, by its folder or address, and loads the engine. */
+  readonly open: {
+    readonly input: { readonly module: string; readonly options: Readonly<Record<string, unknown>> }
+    readonly result: OpenedEngine
+  }
+  readonly prepare: { readonly input: { readonly key: string; readonly source: VoiceSource } }
+  /** Drops a prepared voice. */
+  readonly forget: { readonly input: string }
+  readonly synthesize: {
+    readonly input: {
+      readonly key: string
+      readonly request: Omit<SpeechRequest, 'voice' | 'onWords'>
+      /** Whether word times are wanted among the samples. */
+      readonly words: boolean
+    }
+    readonly item: Float32Array | readonly WordTime[]
+  }
+}
+
+type OpenedEngine = Pick<SpeechEngine, 'id' | 'sampleRate' | 'capabilities'>
 
 export interface EngineProcessOptions {
   /** The folder of an engine, or the address (`file:` URL) of another one's module; see EngineModule. */

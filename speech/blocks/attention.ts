@@ -2,19 +2,7 @@
  * Causal self-attention over an append-only cache. Keys and values lie as [position, head, size], so that new rows are
  * appended where the old ones end, and both products read them in place: no row is ever copied to attend to it.
  */
-import {
-  add,
-  concat,
-  contributed,
-  type Graph,
-  integers,
-  multiply,
-  reshape,
-  scalar,
-  sizeOf,
-  transpose,
-  type Value,
-} from '../../src/inference/inference.ts'
+import { contributed, type Graph, type Value } from '../../src/inference/inference.ts'
 
 export interface HeadShape {
   readonly heads: number
@@ -75,7 +63,7 @@ export function attentionInputs(graph: Graph, shape: AttentionShape, rows: Value
   return {
     mask: graph.input('mask', 'float32', ['rows', 'all']),
     angles: rotation === 'none' ? undefined : { cosines: angle('cosines'), sines: angle('sines') },
-    sizes: concat(graph, 0, sizeOf(graph, past, 0), sizeOf(graph, rows, 0)),
+    sizes: graph.concat(0, graph.sizeOf(past, 0), graph.sizeOf(rows, 0)),
   }
 }
 
@@ -114,10 +102,10 @@ export function attend(
   const keys = toHeads(graph, kept, turned(rows.key, kept))
   const values = toHeads(graph, kept, rows.value)
 
-  const scores = concat(graph, 2, products(graph, shape, queries, past.keys), products(graph, shape, queries, keys))
-  const weights = graph.node('Softmax', [add(graph, scores, inputs.mask)], { axis: { int: -1 } })
+  const scores = graph.concat(2, products(graph, shape, queries, past.keys), products(graph, shape, queries, keys))
+  const weights = graph.node('Softmax', [graph.add(scores, inputs.mask)], { axis: { int: -1 } })
   const [pastWeights, newWeights] = graph.nodes('Split', [weights, inputs.sizes], 2, { axis: { int: 2 } })
-  const mixed = add(graph, sums(graph, shape, pastWeights!, past.values), sums(graph, shape, newWeights!, values))
+  const mixed = graph.add(sums(graph, shape, pastWeights!, past.values), sums(graph, shape, newWeights!, values))
   return { mixed: joinHeads(graph, shape, mixed), keys, values }
 }
 
@@ -133,18 +121,18 @@ export function attendMemory(graph: Graph, shape: AttentionShape, query: Value, 
 
 /** Rotary position embedding of rows [rows, heads × headSize]. */
 function rotate(graph: Graph, { heads, rotation }: AttentionShape, { cosines, sines }: RotaryAngles, x: Value): Value {
-  const batch = graph.node('Unsqueeze', [x, integers(graph, 0)])
+  const batch = graph.node('Unsqueeze', [x, graph.integers(0)])
   const attributes = { interleaved: { int: rotation === 'halves' ? 0 : 1 }, num_heads: { int: heads } }
-  const rotated = graph.node('RotaryEmbedding', [batch, integers(graph, 0), cosines, sines], attributes, contributed)
-  return graph.node('Squeeze', [rotated, integers(graph, 0)])
+  const rotated = graph.node('RotaryEmbedding', [batch, graph.integers(0), cosines, sines], attributes, contributed)
+  return graph.node('Squeeze', [rotated, graph.integers(0)])
 }
 
 function scaledQuery(graph: Graph, { headSize }: HeadShape, query: Value): Value {
-  return multiply(graph, query, scalar(graph, 1 / Math.sqrt(headSize)))
+  return graph.multiply(query, graph.scalar(1 / Math.sqrt(headSize)))
 }
 
 function toHeads(graph: Graph, { heads, headSize }: HeadShape, x: Value): Value {
-  return reshape(graph, x, -1, heads, headSize)
+  return graph.reshape(x, -1, heads, headSize)
 }
 
 function isGrouped({ heads, keyValueHeads = heads }: AttentionShape): boolean {
@@ -158,7 +146,7 @@ function isGrouped({ heads, keyValueHeads = heads }: AttentionShape): boolean {
 function byHead(graph: Graph, shape: AttentionShape, queries: Value): Value {
   const split = toHeads(graph, shape, queries)
   if (!isGrouped(shape)) return split
-  return reshape(graph, transpose(graph, split, 1, 0, 2), keptHeads(shape).heads, -1, shape.headSize)
+  return graph.reshape(graph.transpose(split, 1, 0, 2), keptHeads(shape).heads, -1, shape.headSize)
 }
 
 /** Scores [heads, rows, positions] of queries from `byHead` against keys [positions, key-value heads, size]. */
@@ -166,18 +154,18 @@ function products(graph: Graph, shape: AttentionShape, queries: Value, keys: Val
   const grouped = isGrouped(shape)
   const attributes = { transB: { int: 1 }, transBatchA: { int: grouped ? 0 : 1 }, transBatchB: { int: 1 } }
   const scores = graph.node('FusedMatMul', [queries, keys], attributes, contributed)
-  return grouped ? reshape(graph, scores, shape.heads, -1, 0) : scores
+  return grouped ? graph.reshape(scores, shape.heads, -1, 0) : scores
 }
 
 /** Weighted sums [heads, rows, size] of values [positions, key-value heads, size]. */
 function sums(graph: Graph, shape: AttentionShape, weights: Value, values: Value): Value {
   const grouped = isGrouped(shape)
-  const shared = grouped ? reshape(graph, weights, keptHeads(shape).heads, -1, 0) : weights
+  const shared = grouped ? graph.reshape(weights, keptHeads(shape).heads, -1, 0) : weights
   const sum = graph.node('FusedMatMul', [shared, values], { transBatchB: { int: 1 } }, contributed)
-  return grouped ? reshape(graph, sum, shape.heads, -1, shape.headSize) : sum
+  return grouped ? graph.reshape(sum, shape.heads, -1, shape.headSize) : sum
 }
 
 /** [heads, rows, size] as [rows, heads × size]. */
 function joinHeads(graph: Graph, { heads, headSize }: HeadShape, mixed: Value): Value {
-  return reshape(graph, transpose(graph, mixed, 1, 0, 2), -1, heads * headSize)
+  return graph.reshape(graph.transpose(mixed, 1, 0, 2), -1, heads * headSize)
 }

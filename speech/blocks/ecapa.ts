@@ -1,14 +1,5 @@
 /** ECAPA-TDNN (Desplanques et al. 2020, arXiv:2005.07143): a vector of the voice from a spectrogram; signals are [1, channels, frames]. */
-import {
-  add,
-  concat,
-  integers,
-  multiply,
-  scalar,
-  split,
-  type Value,
-  type Weights,
-} from '../../src/inference/inference.ts'
+import type { Graph, Value } from '../../src/inference/inference.ts'
 
 export interface EcapaShape {
   readonly prefix: string
@@ -19,77 +10,71 @@ export interface EcapaShape {
   readonly scale: number
 }
 
-/** The vector [1, size] of a spectrogram float32 [1, bands, frames]; values on the way go to `stage`. */
-export function ecapa(
-  weights: Weights,
-  { prefix, channels, dilations, scale }: EcapaShape,
-  mel: Value,
-  stage: (name: string, value: Value) => void = () => {},
-): Value {
-  const { graph } = weights
+/** The vector [1, size] of a spectrogram float32 [1, bands, frames]. */
+export function ecapa(graph: Graph, { prefix, channels, dilations, scale }: EcapaShape, mel: Value): Value {
+  const stage = (part: string, value: Value) => graph.stage(part, value, 3)
   const blocks: Value[] = []
   let x = tdnn(`${prefix}.blocks.0`, mel, dilations[0]!)
   stage('block0', x)
   for (let block = 1; block < channels.length - 1; block++) {
-    x = residual(`${prefix}.blocks.${block}`, x, dilations[block]!, (name, value) =>
-      stage(`block${block}_${name}`, value),
-    )
+    x = residual(block, x, dilations[block]!)
     stage(`block${block}`, x)
     blocks.push(x)
   }
-  const joined = tdnn(`${prefix}.mfa`, concat(graph, 1, ...blocks), dilations.at(-1)!)
+  const joined = tdnn(`${prefix}.mfa`, graph.concat(1, ...blocks), dilations.at(-1)!)
   stage('mfa', joined)
   const statistics = attentiveStatistics(`${prefix}.asp`, joined)
   stage('asp', statistics)
-  return graph.node('Squeeze', [convolve(`${prefix}.fc`, statistics, 1), integers(graph, 2)])
+  return graph.node('Squeeze', [convolve(`${prefix}.fc`, statistics, 1), graph.integers(2)])
 
-  function residual(name: string, input: Value, dilation: number, inner: typeof stage): Value {
+  function residual(block: number, input: Value, dilation: number): Value {
+    const name = `${prefix}.blocks.${block}`
     const first = tdnn(`${name}.tdnn1`, input, 1)
     const parts = res2net(`${name}.res2net_block`, first, dilation)
-    inner('res2net', parts)
+    stage(`block${block}_res2net`, parts)
     const excited = squeezeExcite(`${name}.se_block`, tdnn(`${name}.tdnn2`, parts, 1))
-    inner('se', excited)
-    return add(graph, excited, input)
+    stage(`block${block}_se`, excited)
+    return graph.add(excited, input)
   }
 
   function res2net(name: string, input: Value, dilation: number): Value {
     const made: Value[] = []
-    for (const [index, part] of split(graph, input, 1, scale).entries()) {
+    for (const [index, part] of graph.split(input, 1, scale).entries()) {
       const before = made.at(-1)
       // The first part passes unchanged, and the second is alone.
-      const sum = index < 2 || before === undefined ? part : add(graph, part, before)
+      const sum = index < 2 || before === undefined ? part : graph.add(part, before)
       made.push(index === 0 ? part : tdnn(`${name}.blocks.${index - 1}`, sum, dilation))
     }
-    return concat(graph, 1, ...made)
+    return graph.concat(1, ...made)
   }
 
   /** Hu et al. 2018, arXiv:1709.01507. */
   function squeezeExcite(name: string, input: Value): Value {
-    const mean = graph.node('ReduceMean', [input, integers(graph, 2)])
+    const mean = graph.node('ReduceMean', [input, graph.integers(2)])
     const inner = graph.node('Relu', [convolve(`${name}.conv1`, mean, 1)])
-    return multiply(graph, input, graph.node('Sigmoid', [convolve(`${name}.conv2`, inner, 1)]))
+    return graph.multiply(input, graph.node('Sigmoid', [convolve(`${name}.conv2`, inner, 1)]))
   }
 
   /** Mean and deviation over time, weighted by an attention that sees both unweighted ones: [1, 2 × channels, 1]. */
   function attentiveStatistics(name: string, input: Value): Value {
-    const over = (value: Value) => graph.node('ReduceMean', [value, integers(graph, 2)])
+    const over = (value: Value) => graph.node('ReduceMean', [value, graph.integers(2)])
     const mean = over(input)
     const plain = deviation(over(squared(graph.node('Sub', [input, mean]))))
     const size = graph.node('Shape', [input])
-    const context = concat(graph, 1, input, graph.node('Expand', [mean, size]), graph.node('Expand', [plain, size]))
+    const context = graph.concat(1, input, graph.node('Expand', [mean, size]), graph.node('Expand', [plain, size]))
     const inner = graph.node('Tanh', [tdnn(`${name}.tdnn`, context, 1)])
     const attention = graph.node('Softmax', [convolve(`${name}.conv`, inner, 1)], { axis: { int: 2 } })
-    const sum = (value: Value) => graph.node('ReduceSum', [multiply(graph, attention, value), integers(graph, 2)])
+    const sum = (value: Value) => graph.node('ReduceSum', [graph.multiply(attention, value), graph.integers(2)])
     const weighted = sum(input)
-    return concat(graph, 1, weighted, deviation(sum(squared(graph.node('Sub', [input, weighted])))))
+    return graph.concat(1, weighted, deviation(sum(squared(graph.node('Sub', [input, weighted])))))
   }
 
   function squared(value: Value): Value {
-    return multiply(graph, value, value)
+    return graph.multiply(value, value)
   }
 
   function deviation(variance: Value): Value {
-    return graph.node('Sqrt', [graph.node('Max', [variance, scalar(graph, 1e-12)])])
+    return graph.node('Sqrt', [graph.node('Max', [variance, graph.scalar(1e-12)])])
   }
 
   function tdnn(name: string, input: Value, dilation: number): Value {
@@ -98,14 +83,14 @@ export function ecapa(
 
   /** Keeps the length: beyond the ends the signal is mirrored. */
   function convolve(name: string, input: Value, dilation: number): Value {
-    const [, , kernel = 1] = weights.shape(`${name}.weight`)
+    const [, , kernel = 1] = graph.weightShape(`${name}.weight`)
     const reach = (kernel - 1) * dilation
     const before = Math.floor(reach / 2)
     const padded =
       reach === 0
         ? input
-        : graph.node('Pad', [input, integers(graph, 0, 0, before, 0, 0, reach - before)], { mode: { text: 'reflect' } })
-    const inputs = [padded, weights.value(`${name}.weight`), weights.value(`${name}.bias`)]
+        : graph.node('Pad', [input, graph.integers(0, 0, before, 0, 0, reach - before)], { mode: { text: 'reflect' } })
+    const inputs = [padded, graph.weight(`${name}.weight`), graph.weight(`${name}.bias`)]
     return graph.node('Conv', inputs, { dilations: { ints: [dilation] }, kernel_shape: { ints: [kernel] } })
   }
 }

@@ -2,33 +2,33 @@
 import { createRecent } from '../shared/recent.ts'
 import type { SavedStream, Stream } from './state-stream.ts'
 
+/** The numbers of one frame or several: latents, or codes. */
+export type Frames = Float32Array | Int32Array
+
 /** Frames in front of a signal that are not heard, but that its sound follows. */
-export interface Beginning<Frames> {
+export interface Beginning {
   /** Equal ones have equal keys: they are decoded once. */
   readonly key: string
   /** Few frames each, for their memory. */
   readonly pieces: readonly Frames[]
 }
 
-/** One signal at a time, in pieces. Calls are queued in order. `Frames` holds the numbers of one frame or several. */
-export interface FrameDecoder<Frames> {
+/** One signal at a time, in pieces. Calls are queued in order. */
+export interface FrameDecoder {
   /** Begins a new signal; resolves when `beginning` is decoded, which calls of `decode` wait for. */
-  reset(beginning?: Beginning<Frames>): Promise<void>
+  reset(beginning?: Beginning): Promise<void>
   /** The samples of the next frames; not bound to [-1, 1]. */
   decode(frames: Frames): Promise<Float32Array>
 }
 
 /** A loaded decoder, for any number of signals at the same time. */
-export interface Decoder<Frames> {
-  open(): FrameDecoder<Frames>
+export interface Decoder {
+  open(): FrameDecoder
   close(): Promise<void>
 }
 
 /** A signal over a stream of its own: `run` computes the next samples. */
-export function frameDecoder<Frames>(
-  stream: Stream,
-  run: (frames: Frames) => Promise<Float32Array>,
-): FrameDecoder<Frames> {
+export function frameDecoder(stream: Stream, run: (frames: Frames) => Promise<Float32Array>): FrameDecoder {
   let last: Promise<unknown> = Promise.resolve()
   let resets = 0
   const heard = createRecent<SavedStream>(keptBeginnings)
@@ -47,7 +47,7 @@ export function frameDecoder<Frames>(
     },
   }
 
-  async function begin(beginning: Beginning<Frames> | undefined, isWanted: () => boolean): Promise<void> {
+  async function begin(beginning: Beginning | undefined, isWanted: () => boolean): Promise<void> {
     const known = beginning && heard.get(beginning.key)
     if (known) return stream.restore(known)
     stream.reset()

@@ -3,8 +3,8 @@
  * and the graph that runs them. Kernels, strides and widths come from the shapes of the weights.
  */
 
-import { add, elu, type TensorEntry, type Value, type Weights } from '../../src/inference/inference.ts'
-import { convolution, type StreamStates, transposedConvolution } from './convolution.ts'
+import type { Graph, TensorEntry, Value } from '../../src/inference/inference.ts'
+import { convolution, transposedConvolution } from './convolution.ts'
 
 export interface SeanetModule {
   readonly kind: 'convolution' | 'transposed' | 'residual'
@@ -79,41 +79,33 @@ export function findSeanet(tensors: Tensors, prefix: string): Seanet {
   }
 }
 
-export interface SeanetOptions {
-  /** A last piece may be no multiple of the strides: it is filled up before each convolution that needs it. */
-  readonly fillsLast?: boolean
-  /** Receives the output of each module, with the number in the module's name. */
-  stage?(index: number, value: Value): void
-}
-
 /**
  * Runs the modules over a signal [samples, channels]. With several residual blocks per stage, block j looks at samples that
- * lie `dilationBase` to the power of j apart.
+ * lie `dilationBase` to the power of j apart. With `fillsLast` a last piece may be no multiple of the strides: it is filled up
+ * before each convolution that needs it.
  */
 export function runSeanet(
-  weights: Weights,
-  states: StreamStates,
+  graph: Graph,
   { modules }: Seanet,
   dilationBase: number,
   signal: Value,
-  { fillsLast = false, stage }: SeanetOptions = {},
+  fillsLast = false,
 ): Value {
-  const { graph } = weights
   let x = signal
   for (const [index, { kind, name, stride, block }] of modules.entries()) {
     if (kind === 'residual') {
-      const inner = convolution(weights, states, `${name}.block.1.conv`, elu(graph, x), {
+      const inner = convolution(graph, `${name}.block.1.conv`, graph.elu(x), {
         dilation: dilationBase ** block,
       })
-      x = add(graph, x, convolution(weights, states, `${name}.block.3.conv`, elu(graph, inner)))
+      x = graph.add(x, convolution(graph, `${name}.block.3.conv`, graph.elu(inner)))
     } else {
-      const active = index === 0 ? x : elu(graph, x)
+      const active = index === 0 ? x : graph.elu(x)
       x =
         kind === 'transposed'
-          ? transposedConvolution(weights, states, `${name}.convtr`, active)
-          : convolution(weights, states, `${name}.conv`, active, { stride, fillsLast })
+          ? transposedConvolution(graph, `${name}.convtr`, active)
+          : convolution(graph, `${name}.conv`, active, { stride, fillsLast })
     }
-    stage?.(Number(name.split('.').at(-1)), x)
+    graph.stage(`seanet${name.split('.').at(-1)}`, x)
   }
   return x
 }

@@ -1,7 +1,6 @@
 /** Runs a graph piece by piece: its attention cache and its convolutions' states stay here between the pieces. */
 
-import type { Session, TensorData, Tensors } from '../../src/inference/inference.ts'
-import type { KeptState } from './convolution.ts'
+import type { KeptState, Session, TensorData, Tensors } from '../../src/inference/inference.ts'
 import { type CacheRows, type CacheShape, createKeyValueCache } from './key-value-cache.ts'
 import { causalMask, type RotaryTable } from './positions.ts'
 

@@ -3,19 +3,7 @@
  * which feed-forward. Parts that a recipe does not name are left out.
  */
 
-import {
-  add,
-  type GeluForm,
-  gelu,
-  layerNorm,
-  multiply,
-  reshape,
-  rmsNorm,
-  silu,
-  split,
-  type Value,
-  type Weights,
-} from '../../src/inference/inference.ts'
+import type { GeluForm, Graph, Value } from '../../src/inference/inference.ts'
 import {
   type AttentionShape,
   attend,
@@ -110,19 +98,19 @@ export function cacheShape(shape: AttentionShape & Pick<TransformerSize, 'layers
 /**
  * Adds all layers for rows [rows, width] and declares the inputs and outputs of attention: the inputs `mask`, with rotation
  * `cosines` and `sines`, and, per layer N, `past_keys_N`, `past_values_N` and with a memory `memory_keys_N`, `memory_values_N`; and the
- * outputs `keys_N`, `values_N`. Returns the rows of every layer.
+ * outputs `keys_N`, `values_N`. Returns the last layer's rows; every layer's are a stage, named `stage` and its number.
  */
-export function runTransformer(weights: Weights, shape: TransformerShape, rows: Value): Value[] {
-  const { graph } = weights
+export function runTransformer(graph: Graph, shape: TransformerShape, rows: Value, stage = 'layer_'): Value {
   const { names } = shape
   const pasts = Array.from({ length: shape.layers }, (_, layer) => pastRows(graph, layer, shape))
   const inputs = attentionInputs(graph, shape, rows, pasts[0]!.keys)
-  const made: Value[] = []
+  let made = rows
   for (const [layer, past] of pasts.entries()) {
     const prefix = `${shape.prefix}.layers.${layer}.`
-    const attended = selfAttention(prefix, made.at(-1) ?? rows, layer, past)
+    const attended = selfAttention(prefix, made, layer, past)
     const informed = names.cross ? crossAttention(prefix, attended, layer, names.cross) : attended
-    made.push(add(graph, informed, scaled(prefix, names.feedForwardScale, feedForward(prefix, informed))))
+    made = graph.add(informed, scaled(prefix, names.feedForwardScale, feedForward(prefix, informed)))
+    graph.stage(`${stage}${layer}`, made)
   }
   return made
 
@@ -134,7 +122,7 @@ export function runTransformer(weights: Weights, shape: TransformerShape, rows: 
       value,
     })
     newRows(graph, layer, shape, result)
-    return add(graph, x, scaled(prefix, names.attentionScale, linear(prefix + names.output, result.mixed)))
+    return graph.add(x, scaled(prefix, names.attentionScale, linear(prefix + names.output, result.mixed)))
   }
 
   function projected(prefix: string, x: Value): { readonly query: Value; readonly key: Value; readonly value: Value } {
@@ -145,7 +133,7 @@ export function runTransformer(weights: Weights, shape: TransformerShape, rows: 
         key: linear(prefix + projections.key, x),
         value: linear(prefix + projections.value, x),
       }
-    const [query, key, value] = split(graph, linear(prefix + projections, x), 1, 3)
+    const [query, key, value] = graph.split(linear(prefix + projections, x), 1, 3)
     return { query: query!, key: key!, value: value! }
   }
 
@@ -154,8 +142,7 @@ export function runTransformer(weights: Weights, shape: TransformerShape, rows: 
     const memory = (part: string) => graph.input(`memory_${part}_${layer}`, 'float32', ['memory', heads, headSize])
     const normed = plainNorm(prefix + cross.norm, x, cross.epsilon)
     const past = { keys: memory('keys'), values: memory('values') }
-    return add(
-      graph,
+    return graph.add(
       x,
       linear(prefix + cross.output, attendMemory(graph, shape, linear(prefix + cross.query, normed), past)),
     )
@@ -166,46 +153,46 @@ export function runTransformer(weights: Weights, shape: TransformerShape, rows: 
     const inner = linear(prefix + names.up, normed)
     if (names.gate === undefined) return linear(prefix + names.down, active(inner))
     const [gate, up] =
-      typeof names.gate === 'string' ? [linear(prefix + names.gate, normed), inner] : split(graph, inner, 1, 2)
-    return linear(prefix + names.down, multiply(graph, active(gate!), up!))
+      typeof names.gate === 'string' ? [linear(prefix + names.gate, normed), inner] : graph.split(inner, 1, 2)
+    return linear(prefix + names.down, graph.multiply(active(gate!), up!))
   }
 
   function active(x: Value): Value {
-    return shape.activation === 'silu' ? silu(graph, x) : gelu(graph, x, shape.activation)
+    return shape.activation === 'silu' ? graph.silu(x) : graph.gelu(x, shape.activation)
   }
 
   function norm(name: string, x: Value): Value {
-    return shape.norm === 'rms' ? rmsNorm(graph, x, shape.epsilon, flat(name)) : plainNorm(name, x, shape.epsilon)
+    return shape.norm === 'rms' ? graph.rmsNorm(x, shape.epsilon, flat(name)) : plainNorm(name, x, shape.epsilon)
   }
 
   function plainNorm(name: string, x: Value, epsilon: number): Value {
     const bias = biasName(name)
-    return layerNorm(graph, x, epsilon, flat(name), bias === undefined ? undefined : weights.value(bias))
+    return graph.layerNorm(x, epsilon, flat(name), bias === undefined ? undefined : graph.weight(bias))
   }
 
   function normedHeads(prefix: string, name: string | undefined, x: Value): Value {
     if (name === undefined) return x
-    const heads = reshape(graph, x, 0, -1, shape.headSize)
-    return reshape(graph, rmsNorm(graph, heads, shape.epsilon, flat(prefix + name)), 0, -1)
+    const heads = graph.reshape(x, 0, -1, shape.headSize)
+    return graph.reshape(graph.rmsNorm(heads, shape.epsilon, flat(prefix + name)), 0, -1)
   }
 
   /** Some files store a norm's weights as [1, 1, width]. */
   function flat(name: string): Value {
-    const value = weights.value(name)
-    return weights.shape(name).length > 1 ? reshape(graph, value, -1) : value
+    const value = graph.weight(name)
+    return graph.weightShape(name).length > 1 ? graph.reshape(value, -1) : value
   }
 
   function linear(name: string, x: Value): Value {
-    return weights.linear(x, name, biasName(name))
+    return graph.linear(x, name, biasName(name))
   }
 
   function biasName(name: string): string | undefined {
     const bias = name.replace(/weight$/, 'bias')
-    return bias !== name && weights.has(bias) ? bias : undefined
+    return bias !== name && graph.hasWeight(bias) ? bias : undefined
   }
 
   /** Not every model with these names has factors: a language model has none. */
   function scaled(prefix: string, name: string | undefined, x: Value): Value {
-    return name !== undefined && weights.has(prefix + name) ? multiply(graph, x, weights.value(prefix + name)) : x
+    return name !== undefined && graph.hasWeight(prefix + name) ? graph.multiply(x, graph.weight(prefix + name)) : x
   }
 }

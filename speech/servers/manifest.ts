@@ -94,3 +94,10 @@ export function findVoice(manifest: ServerManifest, name: string): string {
     ],
   })
 }
+
+/** How to get a voice of a server that is pulled only when its licence was agreed to; undefined for any other voice. */
+export function nonCommercialAdvice(server: ServerId, voice: string): string | undefined {
+  const licence = readManifest(server).voices.find(({ id }) => id === voice.toLowerCase())?.licence
+  if (!licence?.includes('-NC-')) return undefined
+  return `it is for non-commercial use only (${licence}): \`aichat models pull ${server} --non-commercial\` brings it`
+}

@@ -5,28 +5,18 @@
  */
 export { type ExpectedTensors, shownProblems, tensorProblems, unknownTensors } from './expected-tensors.ts'
 export { requireFinite } from './finite.ts'
-export { contributed, createGraph, type Graph, type Value } from './graph.ts'
-export {
-  add,
-  concat,
-  elu,
-  type GeluForm,
-  gelu,
-  integers,
-  layerNorm,
-  multiply,
-  reshape,
-  rmsNorm,
-  scalar,
-  silu,
-  sizeOf,
-  slice,
-  split,
-  transpose,
-} from './operators.ts'
+export { createGraph, type Graph, type GraphOptions, type KeptState, type StreamingGraph } from './graph.ts'
+export { contributed, type Value } from './nodes.ts'
+export type { GeluForm } from './operators.ts'
 export { type ReadField, readMessage } from './protobuf.ts'
 export { openQuantised, type QuantisationPlan } from './quantisation.ts'
-export { openTensorFile, type TensorEntry, type TensorFile, toFloats, weightsFolder } from './safetensors.ts'
+export {
+  fileIdentity,
+  openTensorFile,
+  type TensorEntry,
+  type TensorFile,
+  weightsFolder,
+} from './safetensors.ts'
 export { createSampler, type SamplingOptions } from './sampling.ts'
 export {
   floats,
@@ -39,4 +29,3 @@ export {
   type Tensors,
 } from './session.ts'
 export { partName, withNames, withParts } from './tensor-parts.ts'
-export { createWeights, type Weights } from './weights.ts'

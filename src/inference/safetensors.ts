@@ -7,7 +7,7 @@ import { type BigIntStats, readSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
 import { AppError } from '../errors.ts'
-import type { ElementType, ExternalTensor } from './graph.ts'
+import type { ElementType, ExternalTensor } from './nodes.ts'
 
 /** The element types of the format that graphs can use, with their size in bytes. */
 const storedTypes = {
@@ -44,8 +44,8 @@ export interface TensorFile {
   bytes(name: string): Promise<Uint8Array>
   /** The bytes of some rows of it, along the first axis: a table of gigabytes is read row by row. */
   rowBytes(name: string, from: number, count: number): Promise<Uint8Array>
-  /** One row at once: for a row that is in the system's cache, which takes microseconds. */
-  rowNow(name: string, row: number): Uint8Array
+  /** The numbers of one row at once, as `floats`: a row that is in the system's cache takes microseconds. */
+  row(name: string, row: number): Float32Array
   /** The numbers of a floating-point tensor, widened or narrowed to 32 bits. */
   floats(name: string): Promise<Float32Array>
   /** The same numbers in place, as a graph's external data; `location` is relative to the folder of this file. */
@@ -211,7 +211,7 @@ function createTensorFile(path: string, file: FileHandle, header: Header, identi
     identity,
     bytes,
     rowBytes,
-    rowNow,
+    row,
     floats,
     external,
     digest,
@@ -241,14 +241,14 @@ function createTensorFile(path: string, file: FileHandle, header: Header, identi
     return content
   }
 
-  function rowNow(name: string, row: number): Uint8Array {
-    const { shape, offset, length } = entry(name)
+  function row(name: string, index: number): Float32Array {
+    const { shape, offset, length, dtype } = entry(name)
     const [rows = 1] = shape
-    if (!(row >= 0 && row < rows)) throw new RangeError(`${name} of ${path} has ${rows} rows`)
+    if (!(index >= 0 && index < rows)) throw new RangeError(`${name} of ${path} has ${rows} rows`)
     const content = new Uint8Array(length / rows)
-    const read = readSync(file.fd, content, 0, content.length, offset + (length / rows) * row)
+    const read = readSync(file.fd, content, 0, content.length, offset + (length / rows) * index)
     if (read < content.length) throw new AppError('invalid', `${path} is truncated: it broke off while it was read`)
-    return content
+    return toFloats(content, dtype)
   }
 
   async function floats(name: string): Promise<Float32Array> {
@@ -272,10 +272,14 @@ function createTensorFile(path: string, file: FileHandle, header: Header, identi
   }
 
   async function requireUnchanged(): Promise<void> {
-    const now = await stat(path, { bigint: true }).then(identityOf, () => 'gone')
-    if (now === identity) return
+    if ((await fileIdentity(path)) === identity) return
     throw new AppError('unavailable', `${path} was changed while it was read`, { details: ['load it again'] })
   }
+}
+
+/** The identity of the file at a path, as that of an open one; `gone` where there is none. */
+export function fileIdentity(path: string): Promise<string> {
+  return stat(path, { bigint: true }).then(identityOf, () => 'gone')
 }
 
 function identityOf({ dev, ino, size, mtimeNs }: BigIntStats): string {

@@ -25,9 +25,9 @@ const boxes = boxesPerFactor * hopeless
 /** The probability at the upper edge of each box. */
 const edges = Float64Array.from({ length: boxes }, (_, box) => Math.exp(-box / boxesPerFactor))
 
-/** Chooses tokens one after the other. */
-export function createSampler(options: SamplingOptions) {
-  const { temperature, topP, topK, repetitionPenalty, presencePenalty, frequencyPenalty } = options
+/** Chooses tokens one after the other; an option that is left out bounds nothing and penalises nothing. */
+export function createSampler(options: Pick<SamplingOptions, 'temperature' | 'seed'> & Partial<SamplingOptions>) {
+  const { temperature, topP = 1, topK = 0, repetitionPenalty = 1, presencePenalty = 0, frequencyPenalty = 0 } = options
   const seen = new Set<number>()
   const counts = new Map<number, number>()
   const random = generator(options.seed)

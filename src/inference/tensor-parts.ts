@@ -1,22 +1,16 @@
 /** A file of tensors seen otherwise: under other names, or with matrices that are stacked one on the other as tensors of their own. */
 import { type TensorEntry, type TensorFile, toFloats } from './safetensors.ts'
 
-/** Where a tensor lies in the file beneath: all of that one, or some of its rows. */
+/** A tensor with the place where it lies in the file beneath: all of that one, or some of its rows. */
 interface Place {
+  readonly entry: TensorEntry
   readonly whole: string
   readonly part?: { readonly from: number; readonly rows: number }
 }
 
 /** The same file, with each tensor under the name that `rename` gives it. The names must stay distinct. */
 export function withNames(file: TensorFile, rename: (name: string) => string): TensorFile {
-  const tensors = new Map<string, TensorEntry>()
-  const places = new Map<string, Place>()
-  for (const entry of file.tensors.values()) {
-    const name = rename(entry.name)
-    places.set(name, { whole: entry.name })
-    tensors.set(name, { ...entry, name })
-  }
-  return withPlaces(file, tensors, places)
+  return withPlaces(file, (entry) => [{ entry: { ...entry, name: rename(entry.name) }, whole: entry.name }])
 }
 
 /** The name of part `index` of a stacked tensor. */
@@ -29,57 +23,49 @@ export function partName(name: string, index: number): string {
  * `partName(…)`; the whole one is no longer there. A number that does not divide its rows leaves it whole.
  */
 export function withParts(file: TensorFile, partsOf: (name: string) => number | undefined): TensorFile {
-  const tensors = new Map<string, TensorEntry>()
-  const places = new Map<string, Place>()
-  for (const entry of file.tensors.values()) {
-    const parts = partsOf(entry.name) ?? 1
-    const [rows = 0, ...rest] = entry.shape
-    if (parts === 1 || rows % parts !== 0) tensors.set(entry.name, entry)
-    else
-      for (let index = 0; index < parts; index++) {
-        const name = partName(entry.name, index)
-        const length = entry.length / parts
-        tensors.set(name, {
-          ...entry,
-          name,
-          shape: [rows / parts, ...rest],
-          offset: entry.offset + index * length,
-          length,
-        })
-        places.set(name, { whole: entry.name, part: { from: (index * rows) / parts, rows: rows / parts } })
-      }
-  }
-  return withPlaces(file, tensors, places)
+  return withPlaces(file, (entry) => {
+    const { name: whole, shape, offset } = entry
+    const parts = partsOf(whole) ?? 1
+    const [all = 0, ...rest] = shape
+    if (parts === 1 || all % parts !== 0) return [{ entry, whole }]
+    const [rows, length] = [all / parts, entry.length / parts]
+    return Array.from({ length: parts }, (_, index) => ({
+      entry: {
+        ...entry,
+        name: partName(whole, index),
+        shape: [rows, ...rest],
+        offset: offset + index * length,
+        length,
+      },
+      whole,
+      part: { from: index * rows, rows },
+    }))
+  })
 }
 
-function withPlaces(
-  file: TensorFile,
-  tensors: ReadonlyMap<string, TensorEntry>,
-  places: ReadonlyMap<string, Place>,
-): TensorFile {
-  const placeOf = (name: string): Place => places.get(name) ?? { whole: name }
+function withPlaces(file: TensorFile, placesOf: (entry: TensorEntry) => readonly Place[]): TensorFile {
+  const places = new Map([...file.tensors.values()].flatMap(placesOf).map((place) => [place.entry.name, place]))
+  const placeOf = (name: string): Omit<Place, 'entry'> => places.get(name) ?? { whole: name }
   const bytes = (name: string) => {
     const { whole, part } = placeOf(name)
     return part ? file.rowBytes(whole, part.from, part.rows) : file.bytes(whole)
   }
   return {
     ...file,
-    tensors,
+    tensors: new Map([...places].map(([name, { entry }]) => [name, entry])),
     bytes,
     rowBytes(name, from, count) {
       const { whole, part } = placeOf(name)
       return file.rowBytes(whole, (part?.from ?? 0) + from, count)
     },
-    rowNow(name, row) {
+    row(name, index) {
       const { whole, part } = placeOf(name)
-      return file.rowNow(whole, (part?.from ?? 0) + row)
+      return file.row(whole, (part?.from ?? 0) + index)
     },
-    floats: async (name) => toFloats(await bytes(name), (tensors.get(name) ?? file.tensors.get(name)!).dtype),
+    floats: async (name) => toFloats(await bytes(name), (places.get(name)?.entry ?? file.tensors.get(name)!).dtype),
     external(name) {
-      const { whole, part } = placeOf(name)
-      if (!part) return file.external(whole)
-      const { shape, offset, length } = tensors.get(name)!
-      return { ...file.external(whole), shape, offset, length }
+      const { shape, offset, length } = places.get(name)?.entry ?? file.external(name)
+      return { ...file.external(placeOf(name).whole), shape, offset, length }
     },
   }
 }

@@ -2,14 +2,13 @@ import { randomFillSync } from 'node:crypto'
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { contributed, type ExternalTensor, type Graph } from '../../src/inference/graph.ts'
-import { multiply, scalar } from '../../src/inference/operators.ts'
+import { contributed, type ExternalTensor } from '../../src/inference/nodes.ts'
 import { createSampler } from '../../src/inference/sampling.ts'
 import { isRuntimeInstalled, openSession, type Session } from '../../src/inference/session.ts'
 import { createDecoder, type Decoder } from '../../src/runners/decoder.ts'
 import { createTextStream } from '../../src/runners/text-stream.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
-import { buildDecoder, type WeightForm } from '../helpers/providers/tiny-decoder.ts'
+import { buildDecoder, type Graph, type WeightForm } from '../helpers/providers/tiny-decoder.ts'
 import { median } from './parts/figures.ts'
 
 /** SmolLM2-135M-Instruct's config.json. */
@@ -156,7 +155,7 @@ function randomForm(folder: string): WeightForm {
   const form: WeightForm = {
     embed(graph, ids, { vocabulary, hidden }) {
       const rows = graph.node('Gather', [matrix(graph, vocabulary, hidden), ids])
-      return multiply(graph, graph.node('Cast', [rows], { to: { int: 1 } }), scalar(graph, 1 / 128))
+      return graph.multiply(graph.node('Cast', [rows], { to: { int: 1 } }), graph.scalar(1 / 128))
     },
     linear(graph, x, _name, inputs, outputs) {
       const scale = graph.constant('float32', [], Float32Array.of(1 / (73 * Math.sqrt(inputs))))

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readConfiguration } from '../../speech/engines/kyutai-tts/configuration.ts'
-import { quantisationPlan } from '../../speech/engines/kyutai-tts/model.ts'
+import { quantisation } from '../../speech/engines/kyutai-tts/model.ts'
 import { kyutaiRepository } from '../../speech/engines/kyutai-tts/repositories.ts'
 import { dividedFile, languageFile } from '../../speech/engines/kyutai-tts/tensors.ts'
 import { openQuantised } from '../../src/inference/quantisation.ts'
@@ -29,7 +29,10 @@ export async function bench(): Promise<void> {
 async function bytesPerFrame(folder: string, model: string, codebooks: number): Promise<number> {
   const { schedule, sets } = await readConfiguration(model)
   const file = languageFile(await openTensorFile(join(model, files.model)))
-  const quantised = await openQuantised(dividedFile(file, sets), quantisationPlan(join(folder, 'cache')))
+  const quantised = await openQuantised(dividedFile(file, sets), {
+    ...quantisation,
+    cacheFolder: join(folder, 'cache'),
+  })
   const uses = (set: number) => schedule.slice(0, codebooks).filter((each) => each === set).length
   let bytes = 0
   for (const { name, length } of quantised.tensors.values()) bytes += length * readsOf(name, uses, codebooks)

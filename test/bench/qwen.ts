@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { quantisationPlan } from '../../speech/engines/qwen3-tts/model.ts'
+import { quantisation } from '../../speech/engines/qwen3-tts/model.ts'
 import { openQuantised } from '../../src/inference/quantisation.ts'
 import { openTensorFile } from '../../src/inference/safetensors.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
@@ -32,7 +32,7 @@ export async function bench(): Promise<void> {
 /** A frame's weights: those of the talker once, and of the predictor once for each of the other codes. */
 async function bytesPerFrame(folder: string, model: string, { groups }: QwenSize): Promise<number> {
   const file = await openTensorFile(join(model, 'model.safetensors'))
-  const quantised = await openQuantised(file, quantisationPlan(join(folder, 'cache')))
+  const quantised = await openQuantised(file, { ...quantisation, cacheFolder: join(folder, 'cache') })
   let bytes = 0
   for (const { name, length } of quantised.tensors.values())
     bytes += /code_predictor\.(model|small)/.test(name) ? length * (groups - 1) : length

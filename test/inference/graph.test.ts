@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { AppError } from '../../src/errors.ts'
 import { createGraph } from '../../src/inference/graph.ts'
-import { add, multiply, scalar } from '../../src/inference/operators.ts'
+import { createNodes } from '../../src/inference/nodes.ts'
+import { operatorsOf } from '../../src/inference/operators.ts'
 import { quantise } from '../../src/inference/quantisation.ts'
 import { openTensorFile } from '../../src/inference/safetensors.ts'
 import { openSession } from '../../src/inference/session.ts'
 import { type NewTensor, writeTensorFile } from '../../src/inference/tensor-writer.ts'
-import { createWeights } from '../../src/inference/weights.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -17,11 +17,12 @@ const test = suite('graphs and sessions')
 const folder = temporaryFolder()
 
 test('a graph of constants, inputs and named outputs runs', async () => {
-  const graph = createGraph('line')
+  const nodes = createNodes('line')
+  const graph = { ...nodes, ...operatorsOf(nodes) }
   const x = graph.input('x', 'float32', ['rows', 2])
-  const doubled = multiply(graph, x, scalar(graph, 2))
+  const doubled = graph.multiply(x, graph.scalar(2))
   graph.output('doubled', doubled, 'float32', ['rows', 2])
-  graph.output('more', add(graph, doubled, scalar(graph, 1)), 'float32', ['rows', 2])
+  graph.output('more', graph.add(doubled, graph.scalar(1)), 'float32', ['rows', 2])
   const session = await openSession(graph.encode(), { name: 'line' })
   assert.equal(session.inputs, ['x'])
   assert.equal(session.outputs, ['doubled', 'more'])
@@ -57,11 +58,10 @@ for (const dtype of ['bf16', 'f32', 'f16'])
     const path = join(folder, `${dtype}.safetensors`)
     await writeTensorFile(path, stored)
     const file = await openTensorFile(path)
-    const graph = createGraph('weights')
-    const weights = createWeights(graph, file)
+    const graph = createGraph('weights', file)
     const x = graph.input('x', 'float32', ['rows', 3])
-    graph.output('y', weights.linear(x, dtype, 'bias'), 'float32', ['rows', 2])
-    assert.equal(weights.shape(dtype), [2, 3])
+    graph.output('y', graph.linear(x, dtype, 'bias'), 'float32', ['rows', 2])
+    assert.equal(graph.weightShape(dtype), [2, 3])
     const session = await openSession(graph.encode(), { name: dtype, weightsFolder: folder })
     const { y } = await session.run({ x: { type: 'float32', shape: [1, 3], data: Float32Array.of(1, 1, 1) } })
     assert.equal([...y!.data], [16, 27])
@@ -80,11 +80,10 @@ test('a quantised product is close to the exact one', async () => {
     { name: 'w.scale', dtype: 'F32', shape: [outputs], data: () => scales },
   ])
   const file = await openTensorFile(join(folder, 'int8.safetensors'))
-  const graph = createGraph('int8')
-  const value = createWeights(graph, file)
-  assert.equal(value.shape('w'), [outputs, inputs])
+  const graph = createGraph('int8', file)
+  assert.equal(graph.weightShape('w'), [outputs, inputs])
   const input = graph.input('x', 'float32', ['rows', inputs])
-  graph.output('y', value.linear(input, 'w'), 'float32', ['rows', outputs])
+  graph.output('y', graph.linear(input, 'w'), 'float32', ['rows', outputs])
   const session = await openSession(graph.encode(), { name: 'int8', weightsFolder: folder })
   const { y } = await session.run({ x: { type: 'float32', shape: [rows, inputs], data: x } })
   for (let row = 0; row < rows; row++)
@@ -106,7 +105,7 @@ test('a row of zeros and a number that is not finite are quantised as nothing an
 })
 
 test('a model that cannot be used is refused by its name', async () => {
-  const unknown = createGraph('unknown')
+  const unknown = createNodes('unknown')
   unknown.output('y', unknown.node('NoSuchOperator', [unknown.input('x', 'float32', [1])]), 'float32', [1])
   await writeFile(join(folder, 'no.onnx'), 'not a model')
   for (const model of [Uint8Array.of(1, 2, 3), unknown.encode(), join(folder, 'no.onnx')]) {

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { createGraph } from '../../src/inference/graph.ts'
+import { createNodes } from '../../src/inference/nodes.ts'
 import { isRuntimeInstalled } from '../../src/inference/session.ts'
 import { createModelProcess } from '../../src/runners/model-process.ts'
 import { createPulledEmbedder, embeddingForms } from '../../src/runners/pulled-embedder.ts'
@@ -19,7 +19,7 @@ const folder = temporaryFolder()
 
 /** An encoder with a table row as the hidden state of each word piece: the result of pooling is known. */
 function encoder(): Uint8Array {
-  const graph = createGraph('encoder')
+  const graph = createNodes('encoder')
   const ids = graph.input('input_ids', 'int64', ['batch', 'sequence'])
   graph.input('attention_mask', 'int64', ['batch', 'sequence'])
   graph.input('token_type_ids', 'int64', ['batch', 'sequence'])

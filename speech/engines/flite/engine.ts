@@ -2,13 +2,22 @@ import { readFile } from 'node:fs/promises'
 import { AppError } from '../../../src/errors.ts'
 import { parseWav } from '../../audio/wav.ts'
 import { createRecent, type Recent } from '../../shared/recent.ts'
+import type { WrittenWord } from '../../text/reading/reading.ts'
+import { createWrittenWords } from '../../text/reading/written-words.ts'
 import { splitChunks, splitSentences } from '../../text/sentences.ts'
-import { keyOfSource, type SpeechEngine, type SpeechRequest, type VoiceHandle, type VoiceSource } from '../engine.ts'
+import {
+  keyOfSource,
+  type SpeechEngine,
+  type SpeechRequest,
+  type VoiceHandle,
+  type VoiceSource,
+  type WordTime,
+} from '../engine.ts'
 import { type Flite, loadFlite, outputRate } from './flite.ts'
 import { matchSpeaker } from './matching.ts'
 import { presetSpeaker, type Speaker, speakerOfDescription, speakerOfInstruction } from './speaker.ts'
 import { spellPlainly } from './spelling.ts'
-import { createWordTeller } from './word-teller.ts'
+import type { TokenTime } from './token-times.ts'
 
 /** Matched voices that are kept; each is a few numbers, but a clip takes a moment to measure. */
 const keptVoices = 256
@@ -55,18 +64,18 @@ export function createEngine(): SpeechEngine {
       const usual = speakerFor(request, voices)
       const speaker = request.rate ? { ...usual, stretch: usual.stretch / request.rate } : usual
       const engine = await flite()
-      const pieces = piecesOf(request.text)
-      const words = request.onWords && createWordTeller(request.text, pieces, request.onWords)
+      const sentences = splitSentences(request.text)
+      const tellWords = request.onWords && createWrittenWords(wordsOf(sentences), request.onWords)
       let pause = 0
       let spokenSamples = 0
-      for (const { text, ends } of pieces) {
+      for (const { text, ends } of piecesOf(sentences)) {
         // Speaking blocks the event loop: between two pieces a cancellation arrives.
         await new Promise(setImmediate)
         signal?.throwIfAborted()
         const begin = (spokenSamples + pause * outputRate) / outputRate
         const samples = engine.speak(text, speaker, {
           phones: request.phones,
-          onTimes: words && ((times) => words(times, begin)),
+          onTimes: tellWords && ((times) => tellWords(heardWords(text, times, begin))),
         })
         if (samples.length === 0) continue
         if (pause > 0) yield new Float32Array(pause * outputRate)
@@ -114,12 +123,10 @@ interface Piece {
   readonly ends: boolean
 }
 
-/** The sentences of a text, the long ones in parts. The first one begins with a clause of its own, to be heard soon. */
-function piecesOf(text: string): readonly Piece[] {
-  const sentences = splitSentences(text)
-    .map(spellPlainly)
-    .filter((sentence) => sentence !== '')
-  return sentences.flatMap((sentence, index) => {
+/** The sentences as flite gets them, the long ones in parts. The first one begins with a clause of its own, to be heard soon. */
+function piecesOf(sentences: readonly string[]): readonly Piece[] {
+  const spelled = sentences.map(spellPlainly).filter((sentence) => sentence !== '')
+  return spelled.flatMap((sentence, index) => {
     const opening = index === 0 ? openingClause(sentence) : ''
     const parts = [opening, ...splitChunks(sentence.slice(opening.length), longestPiece)].filter((part) => part !== '')
     return parts.map((part, at) => ({ text: closed(part, at === parts.length - 1), ends: at === parts.length - 1 }))
@@ -135,4 +142,39 @@ function openingClause(sentence: string): string {
 function closed(part: string, ends: boolean): string {
   if (/[.!?]["')]*$/.test(part) || (!ends && /[,;:]["')]*$/.test(part))) return part
   return `${part}${ends ? '.' : ','}`
+}
+
+/** The words as they were written, and how many are spelled for each; a silent one, such as a dash, belongs to the one before. */
+function wordsOf(sentences: readonly string[]): readonly WrittenWord[] {
+  const words: { text: string; spoken: number }[] = []
+  for (const sentence of sentences) {
+    let counted = 0
+    let beginning = ''
+    for (const text of sentence.split(/\s+/)) {
+      beginning += ` ${text}`
+      // A word is not spelled alone: signs go to the word before.
+      const spoken = spellPlainly(beginning).split(' ').filter(Boolean).length - counted
+      counted += spoken
+      const last = words.at(-1)
+      if (last && (spoken === 0 || last.spoken === 0)) {
+        last.text += ` ${text}`
+        last.spoken += spoken
+      } else words.push({ text, spoken })
+    }
+  }
+  return words
+}
+
+/** The words of a piece that begins at second `begin`; a silent one is told with the one before, or behind where it is the first. */
+function heardWords(text: string, times: readonly TokenTime[], begin: number): readonly WordTime[] {
+  const words: { text: string; start: number; end: number }[] = []
+  let silent = ''
+  for (const [index, word] of text.split(' ').entries()) {
+    const time = times[index]
+    const last = words.at(-1)
+    if (time) words.push({ text: silent + word, start: begin + time.start, end: begin + time.end })
+    else if (last) last.text += ` ${word}`
+    silent = time || last ? '' : `${silent}${word} `
+  }
+  return words
 }

@@ -3,10 +3,7 @@ import { randomInt } from 'node:crypto'
 import { createSampler } from '../../../src/inference/inference.ts'
 import type { ModelFile } from './configuration.ts'
 
-export interface CodeChooser {
-  text(scores: Float32Array): number
-  code(scores: Float32Array): number
-}
+export type CodeChooser = ReturnType<typeof createChooser>
 
 /** Only so many of the likeliest are chosen from: the authors' program. */
 const [bestTexts, bestCodes] = [25, 250]
@@ -15,14 +12,11 @@ const [bestTexts, bestCodes] = [25, 250]
 export function createChooser(
   { lm_gen_config: generation }: ModelFile,
   { seed = randomInt(2 ** 32), greedy = false }: { readonly seed?: number | undefined; readonly greedy?: boolean } = {},
-): CodeChooser {
-  const plain = { topP: 1, repetitionPenalty: 1, presencePenalty: 0, frequencyPenalty: 0 }
-  const text = createSampler({ ...plain, seed, topK: bestTexts, temperature: greedy ? 0 : generation.text_temp })
-  const code = createSampler({
-    ...plain,
-    seed: seed ^ 0x5bd1e995,
-    topK: bestCodes,
-    temperature: greedy ? 0 : generation.temp,
-  })
-  return { text: (scores) => text.choose(scores), code: (scores) => code.choose(scores) }
+) {
+  const text = createSampler({ seed, topK: bestTexts, temperature: greedy ? 0 : generation.text_temp })
+  const code = createSampler({ seed: seed ^ 0x5bd1e995, topK: bestCodes, temperature: greedy ? 0 : generation.temp })
+  return {
+    text: (scores: Float32Array) => text.choose(scores),
+    code: (scores: Float32Array) => code.choose(scores),
+  }
 }

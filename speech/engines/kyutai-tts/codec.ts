@@ -1,25 +1,13 @@
-/** The codec's decoder as the loop uses it: codes of whole frames in, samples out. */
+/** The codec's decoder: codes of whole frames in, samples out. */
 import { join } from 'node:path'
-import { add, openTensorFile, type TensorFile, type Value, type Weights } from '../../../src/inference/inference.ts'
-import { convolve } from '../../blocks/convolution.ts'
-import type { Decoder } from '../../blocks/frame-decoder.ts'
-import { buildMimiDecoder } from '../../blocks/mimi-decoder.ts'
-import { createRotaryTable } from '../../blocks/positions.ts'
-import { sumOfEntries } from '../../blocks/residual-vectors.ts'
-import type { Stream } from '../../blocks/state-stream.ts'
-import { type CodecShape, cacheShape, kyutaiLayers } from '../../blocks/transformer.ts'
-import { type DecoderSource, feedCodes, loadCodec } from '../neural/decoder.ts'
-import type { DecoderPlan } from '../neural/decoder-process.ts'
-import { type KyutaiConfiguration, readConfiguration } from './configuration.ts'
-import { type CodecGeometry, readCodecGeometry } from './geometry.ts'
-import type { GraphOptions } from './graphs.ts'
-import { codecBooks, codecFile, codecProjections, upsampling } from './tensors.ts'
-
-/** Which decoder to load. */
-export interface KyutaiDecoderPlan extends DecoderPlan {
-  /** Codebooks of a frame. */
-  readonly books: number
-}
+import { type GraphOptions, openTensorFile, type TensorFile } from '../../../src/inference/inference.ts'
+import { buildMimiDecoder } from '../../blocks/mimi.ts'
+import { latentsOfCodes } from '../../blocks/residual-vectors.ts'
+import { type CodecShape, kyutaiLayers } from '../../blocks/transformer.ts'
+import type { Codec } from '../neural/codec.ts'
+import type { KyutaiConfiguration } from './configuration.ts'
+import type { CodecGeometry } from './geometry.ts'
+import { codecFile, quantizerBooks, upsampling } from './tensors.ts'
 
 /** Opens the codec's file in the blocks' spelling. */
 export async function openCodecFile(folder: string, { model }: KyutaiConfiguration): Promise<TensorFile> {
@@ -40,46 +28,31 @@ export function codecShape({ transformer }: CodecGeometry, { codec }: KyutaiConf
   }
 }
 
-/** The latents of the codes of whole frames: input `codes` int64 [frames, books]. */
-function latentsOf(weights: Weights, books: number): Value {
-  const codes = weights.graph.input('codes', 'int64', ['frames', books])
-  const { first, rest } = codecBooks(books)
-  const semantic = convolve(weights, codecProjections.first, sumOfEntries(weights, first, codes, 0))
-  if (rest.length === 0) return semantic
-  const acoustic = convolve(weights, codecProjections.rest, sumOfEntries(weights, rest, codes, 1))
-  return add(weights.graph, semantic, acoustic)
-}
-
 /** How positions of the codec's transformer see each other: as the authors' program that decodes frame by frame, or in one call. */
 export type CodecWindow = 'frame' | 'row'
 
-/** Loads the decoder into this process, for codes [frames × books]. */
-export async function loadDecoder(
+/** The decoder of a codec's file, for codes [frames × books]. */
+export function codecOf(
   file: TensorFile,
   geometry: CodecGeometry,
   configuration: KyutaiConfiguration,
   books: number,
   options: GraphOptions & { readonly window?: CodecWindow } = {},
-): Promise<Decoder<Int32Array> & { openStream(): Stream }> {
+): Codec {
+  const { path, identity } = file
+  const { seanet, stride } = geometry
   const shape = codecShape(geometry, configuration)
-  const decoder = { name: 'codec_decoder', seanet: geometry.seanet, shape, upsample: upsampling, stage: 'latent' }
-  return loadCodec({
-    file,
-    graph: buildMimiDecoder(file, { ...decoder, latents: (weights) => latentsOf(weights, books) }, options),
-    options: { name: 'codec_decoder', frugal: true },
-    shape: cacheShape(shape, configuration.codec.transformer.context),
-    rotary: createRotaryTable(shape.headSize, shape.period),
-    rowsTogether: options.window === 'row' ? 1 : geometry.stride,
-    feed: feedCodes(books, geometry.stride),
-  })
-}
-
-/** The decoder by the model's folder. */
-export const decoderSource: DecoderSource<KyutaiDecoderPlan, Int32Array> = {
-  module: { beside: import.meta.url, name: './kyutai-decoder-child' },
-  openFile: async ({ folder }) => openCodecFile(folder, await readConfiguration(folder)),
-  async load(file, { folder, books }) {
-    const configuration = await readConfiguration(folder)
-    return loadDecoder(file, readCodecGeometry(file, configuration), configuration, books)
-  },
+  return {
+    path,
+    identity,
+    graph: buildMimiDecoder(file, { seanet, shape, upsample: upsampling }, options, (graph) =>
+      latentsOfCodes(graph, quantizerBooks(books)),
+    ),
+    session: { name: 'codec_decoder', frugal: true },
+    transformer: shape,
+    context: configuration.codec.transformer.context,
+    rowsTogether: options.window === 'row' ? 1 : stride,
+    numbers: books,
+    stride,
+  }
 }

@@ -3,7 +3,6 @@
  * files its authors publish. See `model-folder.ts` for where they lie.
  */
 import { z } from 'zod'
-import { joinCodes } from '../../audio/sample-queue.ts'
 import { decodeFrames } from '../../blocks/decode-frames.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { EngineCapabilities, SpeechEngine } from '../engine.ts'
@@ -22,7 +21,6 @@ import { initialPadding } from './words.ts'
 const engineOptions = neuralOptions.extend({
   /** Where the voices lie, the preferred folder first. */
   voices: z.array(z.string().min(1)).default([]),
-  threads: z.int().min(1).max(64).default(1),
   /** Codebooks of a frame; the model's own number by default. */
   codebooks: z.int().min(1).max(256).optional(),
 })
@@ -36,7 +34,7 @@ const mostCharacters = 250
 interface Streams {
   readonly language: LanguageStreams
   readonly memory: VoiceMemory
-  readonly decoder: FrameDecoder<Int32Array>
+  readonly decoder: FrameDecoder
 }
 
 /** An engine for the model in a folder; nothing is read before `load`. */
@@ -54,10 +52,8 @@ export function createEngine(options: Readonly<Record<string, unknown>>): Speech
     measurePace: paceOf,
     sampleRateOf: ({ configuration }) => configuration.codec.sample_rate,
     capabilitiesOf,
-    async prepareVoice({ configuration }, source) {
-      const voice = await findVoice(source, configuration.model, settings.voices)
-      return { key: voice.key, voice }
-    },
+    makeVoice: ({ configuration }, source) => findVoice(source, configuration.model, settings.voices),
+    bytesOf: ({ data }) => data.byteLength,
     speak,
   })
 }
@@ -84,8 +80,8 @@ async function* speak({
     signal,
     ...(tellWords && { onWords: tellWords }),
   })
-  const samples = decodeFrames(streams.decoder, codesOf(frames, initialPadding), joinCodes)
-  yield* without(samples, initialPadding * model.geometry.samplesPerFrame)
+  // The first frames come before any word, and can click.
+  yield* decodeFrames(streams.decoder, frames, { unheard: initialPadding })
 }
 
 /** Words without sense, more than the timed frames read. */
@@ -105,35 +101,6 @@ async function paceOf(model: KyutaiModel, { language, memory }: Streams): Promis
 
 /** Ten seconds. */
 const usualVoiceFrames = 125
-
-/**
- * The first frames, which are not heard, come in one piece with the one behind them: it is decoded as soon as it is made.
- */
-async function* codesOf(
-  frames: AsyncIterable<{ readonly codes: Int32Array }>,
-  unheard: number,
-): AsyncGenerator<Int32Array, void, undefined> {
-  const first: Int32Array[] = []
-  let count = 0
-  for await (const { codes } of frames) {
-    count += 1
-    if (count <= unheard) first.push(codes)
-    else yield count === unheard + 1 ? joinCodes([...first, codes]) : codes
-  }
-}
-
-/** The first frames come before any word, and can click: they are decoded, since the others follow them, and not heard. */
-async function* without(
-  pieces: AsyncIterable<Float32Array>,
-  count: number,
-): AsyncGenerator<Float32Array, void, undefined> {
-  let left = count
-  for await (const piece of pieces) {
-    const heard = piece.subarray(Math.min(left, piece.length))
-    left -= piece.length - heard.length
-    if (heard.length > 0) yield heard.slice()
-  }
-}
 
 function capabilitiesOf(loaded: KyutaiModel | undefined, pace: number): EngineCapabilities {
   return {

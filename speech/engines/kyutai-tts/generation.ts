@@ -29,12 +29,6 @@ export interface GenerationProbe {
   frame?(text: number, codes: Int32Array): void
 }
 
-export interface GeneratedFrame {
-  /** The step in which its text was read. */
-  readonly step: number
-  readonly codes: Int32Array
-}
-
 /** Steps that are heard behind the last word. */
 const finalPadding = 4
 
@@ -55,7 +49,7 @@ export async function* generateFrames(
     readonly probe?: GenerationProbe
     onWords?(words: readonly HandedWord[], endStep: number | undefined): void
   } = {},
-): AsyncGenerator<GeneratedFrame, void, undefined> {
+): AsyncGenerator<Int32Array, void, undefined> {
   const { signal, probe } = options
   const { configuration, tables, codebooks } = model
   const { model: file, audioDelay } = configuration
@@ -93,7 +87,7 @@ export async function* generateFrames(
     const frame = Int32Array.from({ length: codebooks }, (_, book) => steps[delayOf(book)]!.codes[book]!)
     probe?.frame?.(steps[delays[0]!]!.text, frame)
     // Frames without sound belong to the text in front.
-    if (first >= audioDelay && frame.every((code) => code >= 0)) yield { step: first, codes: frame }
+    if (first >= audioDelay && frame.every((code) => code >= 0)) yield frame
   }
 
   /** The tokens of all streams: where a stream has not begun, its start; codebooks that are not made have nothing. */

@@ -1,12 +1,18 @@
 /** The tensors that the files of a model must hold, by its configuration. */
 import { type ExpectedTensors, partName, type TensorFile, tensorProblems } from '../../../src/inference/inference.ts'
-import type { CodecHalf } from '../../blocks/mimi-decoder.ts'
+import type { CodecHalf } from '../../blocks/mimi.ts'
 import { findSeanet } from '../../blocks/seanet.ts'
-import { kyutaiLayers } from '../../blocks/transformer.ts'
 import { readData } from '../../shared/data.ts'
-import { checkTensors, expectLayers, expectTensors, type TensorTable } from '../neural/model-files.ts'
+import {
+  checkTensors,
+  countNumbered,
+  expectBooks,
+  expectKyutaiLayers,
+  expectTensors,
+  type TensorTable,
+} from '../neural/model-files.ts'
 import type { KyutaiConfiguration } from './configuration.ts'
-import { codecBooks, codecConvolutions, codecName, codecProjections, codecTransformer, upsampling } from './tensors.ts'
+import { codecConvolutions, codecName, codecTransformer, quantizerBooks, upsampling } from './tensors.ts'
 
 type Table =
   | 'model'
@@ -84,23 +90,17 @@ export function readCodecGeometry(file: TensorFile, configuration: KyutaiConfigu
   const seanet = findSeanet(file.tensors, codecConvolutions)
   const [width] = seanet.channels
   const sizeOf = (name: string, axis: number) => file.tensors.get(name)?.shape[axis] ?? 0
-  const layers = codec.transformer.num_layers ?? Math.max(1, countLayers(file))
+  const layers = codec.transformer.num_layers ?? Math.max(1, countNumbered(file.tensors, `${codecTransformer}.layers`))
   const feedForward = sizeOf(`${codecTransformer}.layers.0.linear1.weight`, 0)
-  const books = codecBooks(model.dep_q)
+  const books = quantizerBooks(model.dep_q)
   const entry = codec.quantizer.dimension ?? sizeOf(books.first[0]!.sums, 1)
   const stride = sizeOf(`${upsampling}.weight`, 2) / 2
 
   const expected: ExpectedTensors = new Map(seanet.expected)
-  const expect = (name: string, ...shape: number[]) => expected.set(name, shape)
-  for (const { sums, counts } of [...books.first, ...books.rest]) {
-    expect(sums, model.card, entry)
-    expect(counts, model.card)
-  }
-  for (const name of Object.values(codecProjections)) expect(`${name}.weight`, width, entry, 1)
-  expect(`${upsampling}.weight`, width, 1, stride * 2)
+  expectBooks(expected, books, [model.card, entry], [width, entry])
+  expected.set(`${upsampling}.weight`, [width, 1, stride * 2])
   const transformer = { prefix: codecTransformer, width, layers, feedForward }
-  const layersShape = { ...kyutaiLayers('erf'), heads: 1, headSize: width, period: 1, epsilon: 0 }
-  expectLayers(expected, { ...transformer, ...layersShape }, true)
+  expectKyutaiLayers(expected, transformer, true)
   const samplesPerFrame = seanet.ratios.reduce((product, ratio) => product * ratio, stride)
   // Contradictions between sizes that each fit by themselves.
   const fits = tensorProblems(file.tensors, expected).length === 0 && seanet.problems.length === 0
@@ -126,11 +126,4 @@ export function readCodecGeometry(file: TensorFile, configuration: KyutaiConfigu
       found.push(`a frame has ${samplesPerFrame} samples, which is not ${codec.frame_rate} a second`)
     return found
   }
-}
-
-function countLayers(file: TensorFile): number {
-  const layers = [...file.tensors.keys()].flatMap((name) =>
-    name.startsWith(`${codecTransformer}.layers.`) ? [Number(name.split('.')[3])] : [],
-  )
-  return layers.length === 0 ? 0 : Math.max(...layers) + 1
 }

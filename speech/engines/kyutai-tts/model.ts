@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
 import {
   floats,
+  type GraphOptions,
   openSession,
   openTensorFile,
   type QuantisationPlan,
@@ -10,22 +11,21 @@ import {
   type Session,
   weightsFolder,
 } from '../../../src/inference/inference.ts'
-import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import { createRotaryTable } from '../../blocks/positions.ts'
-import { createStream, type Stream } from '../../blocks/state-stream.ts'
+import { createStream } from '../../blocks/state-stream.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
-import { openDecoder } from '../neural/decoder.ts'
-import { requireTokenizerSize } from '../neural/model-files.ts'
-import { type ModelOpening, type ModelOptions, openModel } from '../neural/model-opening.ts'
-import { openTokenizer, type Tokenizer } from '../pocket-tts/tokenizer.ts'
-import { decoderSource, openCodecFile } from './codec.ts'
-import { type Conditions, readConditions } from './conditions.ts'
+import { openCodec } from '../neural/codec.ts'
+import type { ModelOptions } from '../neural/engine.ts'
+import { type ModelOpening, openModel } from '../neural/model-opening.ts'
+import { openTokenizer } from '../neural/tokenizer.ts'
+import { codecOf, openCodecFile } from './codec.ts'
+import { readConditions } from './conditions.ts'
 import { type KyutaiConfiguration, readConfiguration } from './configuration.ts'
-import { type CodecGeometry, checkModelFile, readCodecGeometry } from './geometry.ts'
-import { buildBackbone, buildDepth, buildHead, buildMemory, type GraphOptions } from './graphs.ts'
+import { checkModelFile, readCodecGeometry } from './geometry.ts'
+import { buildBackbone, buildDepth, buildHead, buildMemory } from './graphs.ts'
 import { backboneShape, depthShape } from './layers.ts'
-import { createVoiceMemory, type VoiceMemory } from './memory.ts'
-import { openTables, type Tables } from './tables.ts'
+import { createVoiceMemory } from './memory.ts'
+import { openTables } from './tables.ts'
 import { dividedFile, languageFile } from './tensors.ts'
 
 export interface KyutaiModelOptions extends ModelOptions, GraphOptions {
@@ -33,52 +33,18 @@ export interface KyutaiModelOptions extends ModelOptions, GraphOptions {
   readonly codebooks?: number | undefined
 }
 
-/** The depth transformer, which makes the codes of a step one after the other. */
-export interface DepthStream {
-  reset(): void
-  /**
-   * The scores of a codebook, from the backbone's output, the input row of the codebook before it and the matrix that
-   * widens that row.
-   */
-  scores(book: number, hidden: Float32Array, embedded: Float32Array, spread: Float32Array): Promise<Float32Array>
-}
+export type KyutaiModel = Awaited<ReturnType<typeof openFrom>>
 
 /** The streams of one utterance. */
-export interface LanguageStreams {
-  readonly backbone: Stream
-  readonly depth: DepthStream
-}
+export type LanguageStreams = ReturnType<KyutaiModel['openStreams']>
 
-export interface KyutaiModel {
-  readonly configuration: KyutaiConfiguration
-  readonly geometry: CodecGeometry
-  readonly tokenizer: Tokenizer
-  readonly conditions: Conditions
-  readonly tables: Tables
-  /** Codebooks of a frame. */
-  readonly codebooks: number
-  openStreams(): LanguageStreams
-  /** A place for the keys and values of one voice at a time. */
-  openMemory(): VoiceMemory
-  /** The codec's decoder, for one signal. */
-  openDecoder(): FrameDecoder<Int32Array>
-  close(): Promise<void>
-}
-
-/**
- * Opens the model in a folder. Throws an AppError that names the file that is missing, damaged or does not fit the others:
- * `unavailable`, since a request for speech does not contain the model.
- */
+/** Opens the model in a folder; throws as `openModel`. */
 export function openKyutaiModel(options: KyutaiModelOptions, signal?: AbortSignal): Promise<KyutaiModel> {
-  return openModel((opening) => openFrom(opening, options, signal), signal)
+  return openModel((opening) => openFrom(opening, options), signal)
 }
 
-async function openFrom(
-  opening: ModelOpening,
-  options: KyutaiModelOptions,
-  signal: AbortSignal | undefined,
-): Promise<KyutaiModel> {
-  const { folder, cacheFolder, precision = 'int8', threads = 1 } = options
+async function openFrom(opening: ModelOpening, options: KyutaiModelOptions) {
+  const { folder, threads = 1 } = options
   const { keep } = opening
   const configuration = await readConfiguration(folder)
   const { model, schedule, sets } = configuration
@@ -87,14 +53,15 @@ async function openFrom(
   checkModelFile(file, configuration)
   const codec = keep(await openCodecFile(folder, configuration))
   const geometry = readCodecGeometry(codec, configuration)
-  const tokenizer = await openFittingTokenizer(folder, configuration)
-  signal?.throwIfAborted()
+  const tokenizer = await openTokenizer(join(folder, model.tokenizer_name), folder, {
+    expected: model.text_card,
+    stated: `config.json says ${model.text_card} (text_card)`,
+  })
+  opening.signal?.throwIfAborted()
   const divided = dividedFile(file, sets)
   await requireFinite(codec)
-  const plan = precision === 'int8' ? quantisationPlan(cacheFolder) : undefined
-  const quantised = await opening.weightsOf(file, plan, divided)
-  const decoderPlan = { folder, books: codebooks }
-  const decoder = keep(await openDecoder(decoderSource, codec, decoderPlan, options.decoder))
+  const quantised = await opening.weightsOf(file, options, quantisation, divided)
+  const decoder = keep(await openCodec(codecOf(codec, geometry, configuration, codebooks), options.decoder))
   const backbone = backboneShape(configuration)
   const backboneSession = await load(buildBackbone(quantised, backbone, options), 'backbone')
   const memoryGraphs = Array.from({ length: backbone.layers }, (_, layer) => buildMemory(quantised, backbone, layer))
@@ -108,10 +75,7 @@ async function openFrom(
   }
   const tables = await openTables(file, configuration)
   const conditions = await readConditions(file, configuration)
-  // Sessions read by path; the checks used the open files. A quantised file may be made again by another process
-  // meanwhile: it then holds the same.
-  await file.requireUnchanged()
-  await codec.requireUnchanged()
+  await opening.settle([file, codec])
   const rotary = createRotaryTable(backbone.headSize, backbone.period)
 
   return {
@@ -120,6 +84,7 @@ async function openFrom(
     tokenizer,
     conditions,
     tables,
+    /** Codebooks of a frame. */
     codebooks,
     openStreams: () => ({
       backbone: createStream({
@@ -130,14 +95,19 @@ async function openFrom(
       }),
       depth: openDepth(),
     }),
+    /** A place for the keys and values of one voice at a time. */
     openMemory: () =>
       createVoiceMemory(openMemorySession, backbone, conditions, model.fuser.cross_attention_pos_emb_scale),
+    /** The codec's decoder, for one signal. */
     openDecoder: () => decoder.open(),
     close: opening.close,
   }
 
-  /** One cache for all sets of weights: each set reads the rows that the others appended. */
-  function openDepth(): DepthStream {
+  /**
+   * The depth transformer, which makes the codes of a step one after the other. One cache for all sets of weights: each set reads
+   * the rows that the others appended.
+   */
+  function openDepth() {
     let set = 0
     const current: Session = {
       inputs: [],
@@ -149,7 +119,16 @@ async function openFrom(
     const stream = createStream({ session: current, shape: cacheShape(shape), capacity: codebooks })
     return {
       reset: () => stream.reset(),
-      async scores(book, hidden, embedded, spread) {
+      /**
+       * The scores of a codebook, from the backbone's output, the input row of the codebook before it and the matrix that
+       * widens that row.
+       */
+      async scores(
+        book: number,
+        hidden: Float32Array,
+        embedded: Float32Array,
+        spread: Float32Array,
+      ): Promise<Float32Array> {
         set = schedule[book]!
         const { made } = await stream.run(
           {
@@ -192,27 +171,13 @@ function chosenCodebooks({ model }: KyutaiConfiguration, wanted = model.dep_q): 
 }
 
 /** How the weights are quantised: a file of gigabytes is known by its identity. */
-export function quantisationPlan(cacheFolder: string): QuantisationPlan {
-  return {
-    name: 'kyutai-tts',
-    cacheFolder,
-    // The graphs that run for every frame on a single row, and the voice's keys and values.
-    keeps: /^(transformer|out_norm|text_linear|text_emb\.out[12]|depformer|depformer_in|linears)\./,
-    // The matrices that hold all but some hundred thousand of those numbers.
-    quantises:
-      /(_proj_weight|_proj\.weight|linear_(in|out)\.weight|text_linear\.weight|out[12]\.weight|_in\.\d+\.weight|linears\.\d+\.weight)(#\d+)?$/,
-    scales: 'block',
-    recognise: 'identity',
-  }
-}
-
-async function openFittingTokenizer(folder: string, { model }: KyutaiConfiguration): Promise<Tokenizer> {
-  const path = join(folder, model.tokenizer_name)
-  const tokenizer = await openTokenizer(path)
-  const expected = model.text_card
-  requireTokenizerSize(path, folder, {
-    ...{ size: tokenizer.size, expected },
-    stated: `config.json says ${expected} (text_card)`,
-  })
-  return tokenizer
+export const quantisation: Omit<QuantisationPlan, 'cacheFolder'> = {
+  name: 'kyutai-tts',
+  // The graphs that run for every frame on a single row, and the voice's keys and values.
+  keeps: /^(transformer|out_norm|text_linear|text_emb\.out[12]|depformer|depformer_in|linears)\./,
+  // The matrices that hold all but some hundred thousand of those numbers.
+  quantises:
+    /(_proj_weight|_proj\.weight|linear_(in|out)\.weight|text_linear\.weight|out[12]\.weight|_in\.\d+\.weight|linears\.\d+\.weight)(#\d+)?$/,
+  scales: 'block',
+  recognise: 'identity',
 }

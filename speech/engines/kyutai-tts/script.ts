@@ -1,5 +1,5 @@
 /** Cuts a text into the words and pauses that the model reads one by one. */
-import type { Tokenizer } from '../pocket-tts/tokenizer.ts'
+import type { Tokenizer } from '../neural/sentence-pieces.ts'
 import type { Entry } from './words.ts'
 
 /** Marks the speaker of a turn: the first one, and the other. */

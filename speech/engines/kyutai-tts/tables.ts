@@ -1,27 +1,21 @@
 /** The rows that tokens and codes stand for. The tables take hundreds of megabytes: their rows are read from the file. */
-import { type TensorFile, toFloats } from '../../../src/inference/inference.ts'
+import type { TensorFile } from '../../../src/inference/inference.ts'
 import type { KyutaiConfiguration } from './configuration.ts'
 import { tensorNames } from './tensors.ts'
-
-export type Tables = Awaited<ReturnType<typeof openTables>>
 
 /** Opens the tables of a model's file. */
 export async function openTables(file: TensorFile, { model }: KyutaiConfiguration) {
   const base = model.text_card + 1
   const low = model.depformer_low_rank_embeddings
-  const text = rowsOf(file, `${tensorNames.text}.weight`)
-  const depthText = rowsOf(file, `${tensorNames.depthText}.weight`)
-  const books = Array.from({ length: model.n_q }, (_, book) => rowsOf(file, tensorNames.codes(book)))
+  const text = (id: number) => file.row(`${tensorNames.text}.weight`, id)
+  const depthText = (id: number) => file.row(`${tensorNames.depthText}.weight`, id)
   const textSpread = sideBySide(
     await file.floats(`${tensorNames.depthText}.out1.weight`),
     await file.floats(`${tensorNames.depthText}.out2.weight`),
     low,
   )
-  const depthBooks = await Promise.all(
-    Array.from({ length: model.dep_q - 1 }, async (_, book) => ({
-      row: rowsOf(file, tensorNames.depthCodes(book)),
-      spread: await file.floats(tensorNames.depthSpread(book)),
-    })),
+  const spreads = await Promise.all(
+    Array.from({ length: model.dep_q - 1 }, (_, book) => file.floats(tensorNames.depthSpread(book))),
   )
 
   return {
@@ -34,7 +28,7 @@ export async function openTables(file: TensorFile, { model }: KyutaiConfiguratio
       }
     },
     /** The backbone's row of a code; undefined for -1. */
-    code: (book: number, code: number) => (code < 0 ? undefined : books[book]!(code)),
+    code: (book: number, code: number) => (code < 0 ? undefined : file.row(tensorNames.codes(book), code)),
     /** The input row of the depth transformer for its first codebook, and the matrix that widens it. */
     depthText(value: number) {
       const embedded = new Float32Array(low * 2)
@@ -45,8 +39,8 @@ export async function openTables(file: TensorFile, { model }: KyutaiConfiguratio
     },
     /** The same for the codebook behind `book`. */
     depthCode(book: number, code: number) {
-      const { row, spread } = depthBooks[book]!
-      return { embedded: code < 0 ? new Float32Array(low) : row(code), spread }
+      const embedded = code < 0 ? new Float32Array(low) : file.row(tensorNames.depthCodes(book), code)
+      return { embedded, spread: spreads[book]! }
     },
   }
 
@@ -56,11 +50,6 @@ export async function openTables(file: TensorFile, { model }: KyutaiConfiguratio
     const second = Math.floor(value / base) - 1
     return [value % base, second < 0 ? undefined : second]
   }
-}
-
-function rowsOf(file: TensorFile, name: string): (id: number) => Float32Array {
-  const { dtype } = file.tensors.get(name)!
-  return (id) => toFloats(file.rowNow(name, id), dtype)
 }
 
 /** Two matrices [rows, size] as one [rows, 2 × size]. */

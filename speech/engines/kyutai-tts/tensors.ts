@@ -1,6 +1,6 @@
 /** The names of a model's tensors: as its authors spell them, and as the graphs use them. */
 import { partName, type TensorFile, withNames, withParts } from '../../../src/inference/inference.ts'
-import type { Codebook } from '../../blocks/residual-vectors.ts'
+import { codecBooks } from '../../blocks/residual-vectors.ts'
 
 export const conditioner = (name: string, part: string) => `condition_provider.conditioners.${name}.${part}`
 
@@ -76,20 +76,8 @@ export function codecName(name: string): string {
     .replace(/in_proj\.weight$/, 'in_proj_weight')
 }
 
-/** The codebooks of a codec, the first one apart, with the projections behind them. */
-export function codecBooks(count: number): { readonly first: readonly Codebook[]; readonly rest: readonly Codebook[] } {
-  const book = (half: string, index: number): Codebook => ({
-    sums: `quantizer.${half}.vq.layers.${index}._codebook.embedding_sum`,
-    counts: `quantizer.${half}.vq.layers.${index}._codebook.cluster_usage`,
-  })
-  return {
-    first: [book('rvq_first', 0)],
-    rest: Array.from({ length: count - 1 }, (_, index) => book('rvq_rest', index)),
-  }
-}
-
-/** The projections behind the codebooks, as convolutions of one sample. */
-export const codecProjections = { first: 'quantizer.rvq_first.output_proj', rest: 'quantizer.rvq_rest.output_proj' }
+export const quantizerBooks = (count: number) =>
+  codecBooks(count, { first: 'quantizer.rvq_first', rest: 'quantizer.rvq_rest' }, 'output_proj')
 export const upsampling = 'upsample.convtr.convtr.convtr'
 export const codecTransformer = 'decoder_transformer.transformer'
 export const codecConvolutions = 'decoder.model'

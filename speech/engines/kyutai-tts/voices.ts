@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
-import { readManifest } from '../../servers/manifest.ts'
+import { nonCommercialAdvice } from '../../servers/manifest.ts'
 import type { VoiceSource } from '../engine.ts'
 import type { ModelFile } from './configuration.ts'
 import type { VoiceEmbedding } from './memory.ts'
@@ -38,13 +38,9 @@ async function presetFile(voice: string, model: ModelFile, folders: readonly str
   for (const path of folders.flatMap((folder) => names.map((name) => join(folder, name))))
     if ((await stat(path).catch(() => undefined))?.isFile()) return path
   throw new AppError('not_found', `The file of voice ${id} is missing`, {
-    details: [`it is ${names.join(' or ')} in ${folders.join(' or ')}`, advice(id)],
+    details: [
+      `it is ${names.join(' or ')} in ${folders.join(' or ')}`,
+      nonCommercialAdvice('voxb-tts-1.6b', id) ?? '`aichat models pull voxb-tts-1.6b` brings it',
+    ],
   })
-}
-
-/** A voice can be missing because its licence was not agreed to. */
-function advice(id: string): string {
-  const licence = readManifest('voxb-tts-1.6b').voices.find((voice) => voice.id === id)?.licence
-  if (!licence?.includes('-NC-')) return '`aichat models pull voxb-tts-1.6b` brings it'
-  return `it is for non-commercial use only (${licence}): \`aichat models pull voxb-tts-1.6b --non-commercial\` brings it`
 }

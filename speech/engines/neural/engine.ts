@@ -1,18 +1,25 @@
 /** The shell of the neural engines: it loads and closes the model, and keeps its voices and its streams. */
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
-import type { EngineCapabilities, SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from '../engine.ts'
-
-/** A voice made ready; equal ones have equal keys. */
-export interface PreparedVoice<Voice> {
-  readonly key: string
-  readonly voice: Voice
-}
+import { createRecent } from '../../shared/recent.ts'
+import {
+  type EngineCapabilities,
+  keyOfSource,
+  type SpeechEngine,
+  type SpeechRequest,
+  type VoiceHandle,
+  type VoiceSource,
+} from '../engine.ts'
 
 /** One chunk of text on its way to speech. */
-export interface Utterance<Model, Streams, Voice> extends PreparedVoice<Voice> {
+export interface Utterance<Model, Streams, Voice> {
   readonly model: Model
   readonly streams: Streams
+  /** Equal voices have equal keys. */
+  readonly key: string
+  readonly voice: Voice
   readonly request: SpeechRequest
   readonly signal: AbortSignal | undefined
 }
@@ -30,25 +37,27 @@ export interface NeuralEngine<Model extends { close(): Promise<void> }, Streams,
   sampleRateOf(model: Model): number
   /** Before the model is loaded it is unknown what it can do. */
   capabilitiesOf(model: Model | undefined, pace: number): EngineCapabilities
-  /** `withStreams` lends streams for work ahead of the first chunk. */
-  prepareVoice(
-    model: Model,
-    source: VoiceSource,
-    context: {
-      readonly signal: AbortSignal | undefined
-      withStreams(work: (streams: Streams) => Promise<void>): Promise<void>
-    },
-  ): Promise<PreparedVoice<Voice>>
+  /** A voice as the model speaks with it. Throws as `SpeechEngine.prepareVoice` does. */
+  makeVoice(model: Model, source: VoiceSource, signal: AbortSignal | undefined): Promise<Voice>
+  /** The memory that a voice takes. */
+  bytesOf(voice: Voice): number
+  /** Work ahead of a voice's first chunk, whose time is limited. */
+  warmUp?(utterance: Omit<Utterance<Model, Streams, Voice>, 'request'>): Promise<void>
   speak(utterance: Utterance<Model, Streams, Voice>): AsyncIterable<Float32Array>
-  /** Called when the model was closed. */
-  onClose?(): void
 }
+
+/** About ten voices of the official size; one that went is made again when it is requested again. */
+const keptVoiceBytes = 64 * 2 ** 20
+
+/** What any voice takes beside its numbers. */
+const leastVoiceBytes = 4096
 
 /** An engine in its shell; nothing is read before `load`. */
 export function createNeuralEngine<Model extends { close(): Promise<void> }, Streams, Voice>(
   engine: NeuralEngine<Model, Streams, Voice>,
 ): SpeechEngine {
-  const voices = new WeakMap<VoiceHandle, PreparedVoice<Voice>>()
+  const sources = new WeakMap<VoiceHandle, VoiceSource>()
+  const voices = createRecent<Voice>(keptVoiceBytes, (voice) => leastVoiceBytes + engine.bytesOf(voice))
   const idle: Streams[] = []
   let model: Model | undefined
   let pace = 1
@@ -75,65 +84,87 @@ export function createNeuralEngine<Model extends { close(): Promise<void> }, Str
       }
     },
     async prepareVoice(source, signal) {
-      const loaded = ready()
-      const withStreams = async (work: (streams: Streams) => Promise<void>) => {
-        const streams = take(loaded)
-        try {
-          await work(streams)
-        } finally {
-          giveBack(loaded, streams)
-        }
+      const handle = { key: await keyOf(source) }
+      sources.set(handle, source)
+      const { utterance, giveBack } = await begin(handle, signal)
+      try {
+        await engine.warmUp?.(utterance)
+      } finally {
+        giveBack()
       }
-      const prepared = await engine.prepareVoice(loaded, source, { signal, withStreams })
-      const handle = { key: prepared.key }
-      voices.set(handle, prepared)
+      signal?.throwIfAborted()
       return handle
     },
     async *synthesize(request, signal) {
-      const prepared = voices.get(request.voice)
-      if (!prepared) throw new AppError('not_found', 'The voice was not prepared by this engine')
-      const loaded = ready()
-      const streams = take(loaded)
+      const { utterance, giveBack } = await begin(request.voice, signal)
       try {
-        yield* engine.speak({ ...prepared, model: loaded, streams, request, signal })
+        yield* engine.speak({ ...utterance, request })
       } finally {
-        giveBack(loaded, streams)
+        giveBack()
       }
     },
     async close() {
       const closing = model
       model = undefined
       idle.length = 0
-      engine.onClose?.()
+      voices.clear()
       await closing?.close()
     },
   }
 
-  function ready(): Model {
+  /** An utterance with streams of its own until they are given back; those of a model that was closed are dropped. */
+  async function begin(handle: VoiceHandle, signal: AbortSignal | undefined) {
     if (!model) throw new AppError('unavailable', `The ${engine.title} model is not loaded`)
-    return model
+    const loaded = model
+    const { key } = handle
+    const voice = voices.get(key) ?? (await makeVoice(loaded, handle, signal))
+    const streams = idle.pop() ?? engine.openStreams(loaded)
+    const giveBack = () => {
+      if (model === loaded) idle.push(streams)
+    }
+    return { utterance: { model: loaded, streams, key, voice, signal }, giveBack }
   }
 
-  function take(loaded: Model): Streams {
-    return idle.pop() ?? engine.openStreams(loaded)
-  }
-
-  /** Streams of a model that was closed meanwhile are dropped. */
-  function giveBack(loaded: Model, streams: Streams): void {
-    if (model === loaded) idle.push(streams)
+  async function makeVoice(loaded: Model, handle: VoiceHandle, signal: AbortSignal | undefined): Promise<Voice> {
+    const source = sources.get(handle)
+    if (!source) throw new AppError('not_found', 'The voice was not prepared by this engine')
+    const voice = await engine.makeVoice(loaded, source, signal)
+    voices.set(handle.key, voice)
+    return voice
   }
 }
 
-/** The options that all neural engines have. */
+/** Equal sources have equal keys: a file is known by its content. */
+async function keyOf(source: VoiceSource): Promise<string> {
+  if (source.kind !== 'file') return keyOfSource(source)
+  const bytes = await readVoice(source.path)
+  return `file:${createHash('sha256').update(bytes).digest('hex')}`
+}
+
+/** The content of a voice file. Throws `not_found` for one that cannot be read. */
+export async function readVoice(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path)
+  } catch (cause) {
+    throw new AppError('not_found', `The voice file ${path} cannot be read`, { cause })
+  }
+}
+
+/** The options of the neural engines: where a model lies, and how it is computed. */
 export const neuralOptions = z.object({
   /** The folder of the model. */
   folder: z.string().min(1),
   /** Where quantised weights are kept between loads. */
   cacheFolder: z.string().min(1),
+  /** The precision of the language model; the codec is always 32-bit. */
   precision: z.enum(['int8', 'float32']).default('int8'),
   /** Where the codec decodes: in this process, or in parallel on another core. */
   decoder: z.enum(['here', 'process']).default('here'),
+  /** Threads of the language model; pocket-tts has one. */
+  threads: z.int().min(1).max(64).default(1),
 })
+
+export type ModelOptions = z.input<typeof neuralOptions>
 
 /** The options of an engine, which cross a process boundary as plain data. Throws `configuration` with all that is wrong. */
 export function parseEngineOptions<Schema extends z.ZodType>(

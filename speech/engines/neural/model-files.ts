@@ -9,12 +9,13 @@ import {
   tensorProblems,
   unknownTensors,
 } from '../../../src/inference/inference.ts'
-import type { TransformerShape } from '../../blocks/transformer.ts'
+import type { CodecBooks } from '../../blocks/residual-vectors.ts'
+import { kyutaiLayers, type TransformerShape, type TransformerSize } from '../../blocks/transformer.ts'
 
-/** The text of a file. Throws `unavailable` for one that is missing or cannot be read. */
-export async function readText(path: string): Promise<string> {
+/** The content of a file. Throws `unavailable` for one that is missing or cannot be read. */
+export async function readBytes(path: string): Promise<Buffer> {
   try {
-    return await readFile(path, 'utf8')
+    return await readFile(path)
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT'
     throw new AppError('unavailable', `${path} ${isMissing ? 'is missing' : 'cannot be read'}`, { cause })
@@ -25,7 +26,7 @@ export async function readText(path: string): Promise<string> {
 export async function readJson(path: string, otherwise?: unknown): Promise<unknown> {
   let text: string
   try {
-    text = await readText(path)
+    text = String(await readBytes(path))
   } catch (thrown) {
     if (otherwise !== undefined && (thrown as AppError).message.endsWith('is missing')) return otherwise
     throw thrown
@@ -80,6 +81,20 @@ export function expectTensors(
   }
 }
 
+/** Adds the tensors of codebooks, of `[entries, size]` each, and their projections `[out, in]`. */
+export function expectBooks(
+  expected: ExpectedTensors,
+  { first, rest, projections }: CodecBooks,
+  [entries, size]: readonly [number, number],
+  projection: readonly [number, number],
+): void {
+  for (const { sums, counts } of [...first, ...rest]) {
+    expected.set(sums, [entries, size])
+    expected.set(counts, [entries])
+  }
+  for (const name of Object.values(projections)) expected.set(`${name}.weight`, [...projection, 1])
+}
+
 /** Adds the tensors of a transformer, by the names of its recipe; `hasFactors` says whether its outputs are scaled. */
 export function expectLayers(expected: ExpectedTensors, shape: TransformerShape, hasFactors: boolean): void {
   const { width, feedForward, headSize, heads, keyValueHeads = heads, names, norm } = shape
@@ -108,6 +123,20 @@ export function expectLayers(expected: ExpectedTensors, shape: TransformerShape,
   }
 }
 
+/** The same for layers of Kyutai's; the heads that the file does not show share the width in any case. */
+export function expectKyutaiLayers(expected: ExpectedTensors, size: TransformerSize, hasFactors: boolean): void {
+  const shape = { ...size, ...kyutaiLayers('erf'), heads: 1, headSize: size.width, period: 1, epsilon: 0 }
+  expectLayers(expected, shape, hasFactors)
+}
+
+/** How many different N there are in `prefix.N.…`; a gap among them shows later, as a missing tensor. */
+export function countNumbered(tensors: ReadonlyMap<string, unknown>, prefix: string): number {
+  const found = new Set<string | undefined>()
+  for (const name of tensors.keys())
+    if (name.startsWith(`${prefix}.`)) found.add(name.slice(prefix.length + 1).split('.', 1)[0])
+  return found.size
+}
+
 export interface TensorCheck {
   /** What the file should be. */
   readonly what: string
@@ -134,16 +163,4 @@ export function checkTensors(file: TensorFile, { what, expected, others = [], un
   throw new AppError('invalid', `${file.path} is not the weights file of ${what}`, {
     details: [...problems.slice(0, shownProblems - hints.length), ...hints],
   })
-}
-
-/** Throws an AppError for a tokenizer of another size than the model's; `stated` says where the model's size stands. */
-export function requireTokenizerSize(
-  path: string,
-  folder: string,
-  { size, expected, stated }: { readonly size: number; readonly expected: number; readonly stated: string },
-): void {
-  if (size !== expected)
-    throw new AppError('invalid', `${path} does not belong to the model in ${folder}`, {
-      details: [`it has ${size} pieces, and ${stated}`],
-    })
 }

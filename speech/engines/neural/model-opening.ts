@@ -10,40 +10,17 @@ import {
   type TensorFile,
   weightsFolder,
 } from '../../../src/inference/inference.ts'
-
-/** Where a model lies, and how it is computed. */
-export interface ModelOptions {
-  readonly folder: string
-  /** Where quantised weights are kept between loads. */
-  readonly cacheFolder: string
-  /** The precision of the language model; the codec is always 32-bit. */
-  readonly precision?: 'int8' | 'float32'
-  /** Where the codec decodes: in this process, or in parallel on another core. */
-  readonly decoder?: 'here' | 'process'
-  /** Threads of the language model. Default: 1. */
-  readonly threads?: number
-}
+import type { ModelOptions } from './engine.ts'
 
 interface Resource {
   close(): Promise<void>
 }
 
-export interface ModelOpening {
-  /** Remembers a resource and returns it. */
-  keep<T extends Resource>(resource: T): T
-  /** Closes one before the others. */
-  release(resource: Resource): Promise<void>
-  /** The weights for the graphs that run every frame: 8-bit ones kept between loads, or the checked ones of `file` itself. */
-  weightsOf(file: TensorFile, plan: QuantisationPlan | undefined, divided?: TensorFile): Promise<TensorFile>
-  /** Loads a graph over weights. Throws the reason of an abort. */
-  load(graph: Uint8Array, weights: TensorFile, options: SessionOptions): Promise<Session>
-  /** Closes all, the last one first. */
-  close(): Promise<void>
-}
+export type ModelOpening = ReturnType<typeof createOpening>
 
 /**
- * Opens a model by `open`, and closes what it kept when it fails. An `invalid` file, which `open` names, is thrown as
- * `unavailable`, since a request for speech does not contain the model; other errors stay as they are.
+ * Opens a model by `open`, and closes what it kept when it fails. Throws an AppError that names the file that is missing, damaged or
+ * does not fit the others: one that `open` finds `invalid` as `unavailable`, since a request for speech does not contain the model.
  */
 export async function openModel<Model>(
   open: (opening: ModelOpening) => Promise<Model>,
@@ -59,30 +36,50 @@ export async function openModel<Model>(
   }
 }
 
-function createOpening(signal: AbortSignal | undefined): ModelOpening {
+function createOpening(signal: AbortSignal | undefined) {
   const opened: Resource[] = []
   const keep = <T extends Resource>(resource: T) => {
     opened.push(resource)
     return resource
   }
   return {
+    signal,
+    /** Remembers a resource and returns it. */
     keep,
-    async release(resource) {
-      opened.splice(opened.indexOf(resource), 1)
-      await resource.close()
-    },
-    async weightsOf(file, plan, divided = file) {
+    /**
+     * The weights for the graphs that run every frame: 8-bit ones by `plan`, kept between loads, or the checked ones of `file`
+     * itself. `divided` is the same file with stacked matrices apart.
+     */
+    async weightsOf(
+      file: TensorFile,
+      { precision = 'int8', cacheFolder }: Pick<ModelOptions, 'precision' | 'cacheFolder'>,
+      plan: Omit<QuantisationPlan, 'cacheFolder'>,
+      divided = file,
+    ): Promise<TensorFile> {
       signal?.throwIfAborted()
-      if (!plan) await requireFinite(file)
-      const weights = plan ? keep(await openQuantised(divided, plan)) : divided
+      const isQuantised = precision === 'int8'
+      if (!isQuantised) await requireFinite(file)
+      const weights = isQuantised ? keep(await openQuantised(divided, { ...plan, cacheFolder })) : divided
       signal?.throwIfAborted()
       return weights
     },
-    async load(graph, weights, options) {
+    /** Loads a graph over weights. Throws the reason of an abort. */
+    async load(graph: Uint8Array, weights: TensorFile, options: SessionOptions): Promise<Session> {
       const session = keep(await openSession(graph, { ...options, weightsFolder: weightsFolder(weights) }))
       signal?.throwIfAborted()
       return session
     },
+    /**
+     * Checks that the files are still those that were opened: sessions read by path, and the checks used the open files. Closes
+     * `quantised`, which another process may make again meanwhile: it then holds the same.
+     */
+    async settle(files: readonly TensorFile[], quantised?: TensorFile) {
+      for (const file of files) await file.requireUnchanged()
+      if (!quantised || files.includes(quantised)) return
+      opened.splice(opened.indexOf(quantised), 1)
+      await quantised.close()
+    },
+    /** Closes all, the last one first. */
     async close() {
       for (const resource of opened.splice(0).reverse()) await resource.close()
     },

@@ -12,37 +12,8 @@ import { readSettings, refuseSettings } from '../neural/model-files.ts'
 import type { PocketGeometry } from './geometry.ts'
 import { languageOfName } from './model-folder.ts'
 
-export interface PocketConfiguration {
-  readonly sampleRate: number
-  /** English name of the language that the model speaks. */
-  readonly language: string
-  readonly gelu: GeluForm
-  readonly languageModel: AttentionSetting
-  readonly head: { readonly layerNormEpsilon: number; readonly rmsNormEpsilon: number }
-  /** Of the encoder and the decoder alike; `context` counts the row itself. */
-  readonly mimi: AttentionSetting & { readonly context: number; readonly dilationBase: number }
-  readonly sampling: Sampling
-  readonly text: {
-    readonly removeSemicolons: boolean
-    readonly framesAfterEnd: number | undefined
-    /** Characters that are read as others, or as nothing. */
-    readonly replaced?: Readonly<Record<string, string>>
-  }
-}
-
-export interface Sampling {
-  readonly temperature: number
-  /** Steps of the flow head per frame. */
-  readonly flowSteps: number
-  /** The noise is drawn again until it lies within ± this. */
-  readonly noiseLimit: number | undefined
-  /** A logit above it ends the speech. */
-  readonly endThreshold: number
-  readonly tokensPerChunk: number
-  /** With the padding below: how long speech may get when its end is never found. */
-  readonly tokensPerSecond: number
-  readonly paddingSeconds: number
-}
+export type PocketConfiguration = ReturnType<typeof complete>
+export type Sampling = PocketConfiguration['sampling']
 
 /** Settings that override a folder's. */
 export interface ConfigurationOverrides {
@@ -127,61 +98,50 @@ export async function readConfiguration(folder: string, geometry: PocketGeometry
 }
 
 /** Marks that the Dutch model was not trained on. */
-const dutchReplacements = {
+const dutchReplacements: Readonly<Record<string, string>> = {
   ...Object.fromEntries([...'"“”„«»()[]'].map((mark) => [mark, ''])),
   '’': "'",
   '‘': "'",
 }
 
-/** The models as published, by folder: `english`, `english_2026-09`, `french_24l`… */
-function official(name: string): {
-  language: string
-  gelu: GeluForm
-  temperature: number
-  framesAfterEnd?: number
-  removeSemicolons: boolean
-  replaced: Readonly<Record<string, string>>
-} {
-  const language = languageOfName(name)
+/** What the file does not state is as in the model that is published in a folder of that name: `english_2026-09`, `french_24l`… */
+function complete(stated: ConfigurationFile, name: string, geometry: PocketGeometry) {
+  const { flow_lm: lm, flow_head: head, sampling, text_flags: text, mimi } = stated
+  const published = languageOfName(name)
   // From its release of September 2026 on, the reference implementation computes the tanh form and samples cooler.
   const isNewer = name.startsWith('english_2026-09')
-  return {
-    language,
-    gelu: isNewer ? 'tanh' : 'erf',
-    temperature: isNewer ? 0.3 : 0.7,
-    removeSemicolons: language === 'French' || language === 'German',
-    replaced: language === 'Dutch' ? dutchReplacements : {},
-    ...(language === 'French' && { framesAfterEnd: 8 }),
-  }
-}
-
-function complete(stated: ConfigurationFile, name: string, geometry: PocketGeometry): PocketConfiguration {
-  const { flow_lm: lm, flow_head: head, sampling, text_flags: text, mimi } = stated
-  const known = official(name)
+  const gelu: GeluForm = (lm.ffn_activation === undefined ? isNewer : /tanh/i.test(lm.ffn_activation)) ? 'tanh' : 'erf'
   return {
     sampleRate: stated.sample_rate,
-    language: stated.language ?? known.language,
-    gelu: lm.ffn_activation === undefined ? known.gelu : /tanh/i.test(lm.ffn_activation) ? 'tanh' : 'erf',
+    /** English name of the language that the model speaks. */
+    language: stated.language ?? published,
+    gelu,
     languageModel: attentionSetting(lm, geometry.languageModel.width),
     head: { layerNormEpsilon: head.layer_norm_eps, rmsNormEpsilon: head.rms_norm_eps },
+    /** Of the encoder and the decoder alike; `context` counts the row itself. */
     mimi: {
       ...attentionSetting(mimi.transformer, geometry.decoder.transformer.width),
       context: mimi.transformer.context,
       dilationBase: mimi.seanet.dilation_base,
     },
     sampling: {
-      temperature: sampling.temperature ?? known.temperature,
+      temperature: sampling.temperature ?? (isNewer ? 0.3 : 0.7),
+      /** Steps of the flow head per frame. */
       flowSteps: sampling.lsd_decode_steps,
+      /** The noise is drawn again until it lies within ± this. */
       noiseLimit: sampling.noise_clamp ?? undefined,
+      /** A logit above it ends the speech. */
       endThreshold: sampling.eos_threshold,
       tokensPerChunk: sampling.max_tokens_per_chunk,
+      /** With the padding below: how long speech may get when its end is never found. */
       tokensPerSecond: sampling.tokens_per_second_estimate,
       paddingSeconds: sampling.gen_seconds_padding,
     },
     text: {
-      removeSemicolons: text.remove_semicolons ?? known.removeSemicolons,
-      framesAfterEnd: text.model_recommended_frames_after_eos ?? known.framesAfterEnd,
-      replaced: known.replaced,
+      removeSemicolons: text.remove_semicolons ?? /French|German/.test(published),
+      framesAfterEnd: text.model_recommended_frames_after_eos ?? (published === 'French' ? 8 : undefined),
+      /** Characters that are read as others, or as nothing. */
+      replaced: published === 'Dutch' ? dutchReplacements : {},
     },
   }
 }

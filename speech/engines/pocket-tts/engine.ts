@@ -4,9 +4,9 @@
  */
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
-import { joinSamples } from '../../audio/sample-queue.ts'
 import { decodeFrames } from '../../blocks/decode-frames.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
+import type { CacheRows } from '../../blocks/key-value-cache.ts'
 import type { Stream } from '../../blocks/state-stream.ts'
 import type { SpeechEngine, VoiceHandle, VoiceSource } from '../engine.ts'
 import { createNeuralEngine, neuralOptions, parseEngineOptions, type Utterance } from '../neural/engine.ts'
@@ -14,7 +14,7 @@ import { generateLatents } from './generation.ts'
 import { openPocketModel, type PocketModel } from './model.ts'
 import { createNoise } from './noise.ts'
 import { chunkText } from './text.ts'
-import { createVoices, keyOf, type Voices } from './voices.ts'
+import { makeVoice } from './voices.ts'
 
 const engineOptions = neuralOptions.extend({
   /** Models of other languages, each loaded when its language is first spoken. */
@@ -23,13 +23,9 @@ const engineOptions = neuralOptions.extend({
 
 type Settings = z.output<typeof engineOptions>
 
-interface Loaded extends PocketModel {
-  readonly voices: Voices
-}
-
 interface Streams {
   readonly language: Stream
-  readonly decoder: FrameDecoder<Float32Array>
+  readonly decoder: FrameDecoder
 }
 
 /** An engine for the model in a folder, with models of other languages next to it; nothing is read before `load`. */
@@ -89,13 +85,10 @@ export function createEngine(options: Readonly<Record<string, unknown>>): Speech
 
 /** The engine of one model, which speaks one language. */
 function createLanguageEngine(settings: Settings): SpeechEngine {
-  return createNeuralEngine<Loaded, Streams, VoiceSource>({
+  return createNeuralEngine<PocketModel, Streams, CacheRows>({
     id: 'pocket-tts',
     title: 'pocket-tts',
-    async open(signal) {
-      const model = await openPocketModel(settings, signal)
-      return { ...model, voices: createVoices(model, settings.folder) }
-    },
+    open: (signal) => openPocketModel(settings, signal),
     openStreams: (model) => ({ language: model.openLanguageStream(), decoder: model.openDecoder() }),
     sampleRateOf: ({ configuration }) => configuration.sampleRate,
     capabilitiesOf: (model) => ({
@@ -103,11 +96,8 @@ function createLanguageEngine(settings: Settings): SpeechEngine {
         ? [...new Set([model.configuration.language, ...settings.others.map(({ language }) => language)])]
         : [],
     }),
-    async prepareVoice({ voices }, source, { signal }) {
-      const key = await keyOf(source)
-      await voices.rowsOf(key, source, signal)
-      return { key, voice: source }
-    },
+    makeVoice: (model, source, signal) => makeVoice(model, settings.folder, source, signal),
+    bytesOf: ({ keys, values }) => [...keys, ...values].reduce((sum, array) => sum + array.byteLength, 0),
     speak,
   })
 }
@@ -115,19 +105,17 @@ function createLanguageEngine(settings: Settings): SpeechEngine {
 async function* speak({
   model,
   streams,
-  key,
   voice,
   request,
   signal,
-}: Utterance<Loaded, Streams, VoiceSource>): AsyncGenerator<Float32Array, void, undefined> {
-  const { configuration, geometry, tokenizer, voices } = model
-  const rows = await voices.rowsOf(key, voice, signal)
+}: Utterance<PocketModel, Streams, CacheRows>): AsyncGenerator<Float32Array, void, undefined> {
+  const { configuration, geometry, tokenizer } = model
   const { temperature, noiseLimit } = configuration.sampling
   const noise = createNoise(temperature, noiseLimit, request.seed)
   const frameRate = configuration.sampleRate / geometry.samplesPerFrame
   for (const chunk of chunkText(request.text, tokenizer, configuration, frameRate)) {
-    streams.language.reset(rows)
+    streams.language.reset(voice)
     const latents = generateLatents(model, streams.language, chunk, noise, signal)
-    yield* decodeFrames(streams.decoder, latents, joinSamples)
+    yield* decodeFrames(streams.decoder, latents)
   }
 }

@@ -1,5 +1,5 @@
 /** The flow language model: one row per text token or frame of audio in, the condition of the next frame and the end's logit out. */
-import { concat, createGraph, createWeights, layerNorm, type TensorFile } from '../../../src/inference/inference.ts'
+import { createGraph, type GraphOptions, type TensorFile } from '../../../src/inference/inference.ts'
 import { kyutaiLayers, runTransformer, type TransformerShape } from '../../blocks/transformer.ts'
 import type { PocketConfiguration } from './configuration.ts'
 import type { PocketGeometry } from './geometry.ts'
@@ -12,30 +12,25 @@ export function languageModelShape(geometry: PocketGeometry, configuration: Pock
 /**
  * Inputs: `embeddings` [n, width], the rows of a voice or a text, then `latents` [m, latent]; either may be empty.
  * Outputs for all n + m rows: `hidden` [rows, width] and `end` [rows, 1]; attention as in `runTransformer`.
- * With `stages` every layer's rows come out too, as `layer_N`.
  */
 export function buildLanguageModel(
   file: TensorFile,
   shape: TransformerShape,
   latent: number,
-  options: { readonly stages?: boolean } = {},
+  options?: GraphOptions,
 ): Uint8Array {
-  const graph = createGraph('flow_lm')
-  const weights = createWeights(graph, file)
+  const graph = createGraph('flow_lm', file, options)
   const embeddings = graph.input('embeddings', 'float32', ['embedded', shape.width])
   const latents = graph.input('latents', 'float32', ['frames', latent])
-  const rows = concat(graph, 0, embeddings, weights.linear(latents, 'flow_lm.input_linear.weight'))
-  const layers = runTransformer(weights, shape, rows)
-  const hidden = layerNorm(
-    graph,
-    layers.at(-1)!,
+  const rows = graph.concat(0, embeddings, graph.linear(latents, 'flow_lm.input_linear.weight'))
+  const made = runTransformer(graph, shape, rows)
+  const hidden = graph.layerNorm(
+    made,
     shape.epsilon,
-    weights.value('flow_lm.out_norm.weight'),
-    weights.value('flow_lm.out_norm.bias'),
+    graph.weight('flow_lm.out_norm.weight'),
+    graph.weight('flow_lm.out_norm.bias'),
   )
   graph.output('hidden', hidden, 'float32', ['rows', shape.width])
-  graph.output('end', weights.linear(hidden, 'flow_lm.out_eos.weight', 'flow_lm.out_eos.bias'), 'float32', ['rows', 1])
-  if (options.stages)
-    for (const [layer, made] of layers.entries()) graph.output(`layer_${layer}`, made, 'float32', ['rows', shape.width])
+  graph.output('end', graph.linear(hidden, 'flow_lm.out_eos.weight', 'flow_lm.out_eos.bias'), 'float32', ['rows', 1])
   return graph.encode()
 }

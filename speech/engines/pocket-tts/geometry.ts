@@ -9,43 +9,25 @@ import {
   type TensorFile,
   unknownTensors,
 } from '../../../src/inference/inference.ts'
-import type { CodecHalf } from '../../blocks/mimi-decoder.ts'
-import type { EncoderTensors } from '../../blocks/mimi-encoder.ts'
+import type { CodecHalf } from '../../blocks/mimi.ts'
 import { findSeanet } from '../../blocks/seanet.ts'
-import { kyutaiLayers, type TransformerShape, type TransformerSize } from '../../blocks/transformer.ts'
+import type { TransformerSize } from '../../blocks/transformer.ts'
 import { readData } from '../../shared/data.ts'
-import { checkTensors, expectLayers, expectTensors, type TensorTable } from '../neural/model-files.ts'
+import {
+  checkTensors,
+  countNumbered,
+  expectKyutaiLayers,
+  expectTensors,
+  type TensorTable,
+} from '../neural/model-files.ts'
 
-export interface PocketGeometry {
-  /** Numbers per latent: one latent is one frame of audio. */
-  readonly latent: number
-  /** Rows of the text table; the last one is padding. */
-  readonly textRows: number
-  readonly languageModel: TransformerSize
-  readonly hasRowBeforeVoice: boolean
-  readonly head: { readonly width: number; readonly blocks: number; readonly frequencies: number }
-  readonly decoder: CodecHalf
-  /** Turns a reference clip into a voice; absent where the file was published without it. */
-  readonly encoder:
-    | (CodecHalf & {
-        readonly tensors: EncoderTensors
-        /** Numbers per frame that it makes, before the projection to the language model. */
-        readonly channels: number
-      })
-    | undefined
-  readonly samplesPerFrame: number
-}
+export type PocketGeometry = ReturnType<typeof readGeometry>
 
 type Table = 'model' | 'rowBeforeVoice' | 'projection' | 'encoder' | 'head' | 'headBlock' | 'time'
 const tables = readData<Readonly<Record<Table, TensorTable>>>('engines/pocket-tts/tensors.json')
 
-const encoderTensors: EncoderTensors = {
-  downsample: 'mimi.downsample.conv.conv',
-  projection: 'flow_lm.speaker_proj_weight',
-}
-
 /** Reads the sizes, or throws one AppError that names the file and every tensor that is missing, unknown or of another shape. */
-export function readGeometry(file: TensorFile): PocketGeometry {
+export function readGeometry(file: TensorFile) {
   const { tensors } = file
   const size = (name: string, axis: number) => tensors.get(name)?.shape[axis] ?? 0
   const languageModel = transformerSize(tensors, 'flow_lm.transformer', size('flow_lm.out_norm.weight', 0))
@@ -53,8 +35,10 @@ export function readGeometry(file: TensorFile): PocketGeometry {
   const seanet = findSeanet(tensors, 'mimi.decoder.model')
   const stride = size('mimi.upsample.convtr.convtr.weight', 2) / 2
   const encoder = findEncoder(tensors, width)
-  const geometry: PocketGeometry = {
+  const geometry = {
+    /** Numbers per latent: one latent is one frame of audio. */
     latent: size('flow_lm.bos_emb', 0),
+    /** Rows of the text table; the last one is padding. */
     textRows: size('flow_lm.conditioner.embed.weight', 0),
     languageModel,
     hasRowBeforeVoice: tensors.has('flow_lm.bos_before_voice'),
@@ -68,6 +52,7 @@ export function readGeometry(file: TensorFile): PocketGeometry {
       seanet,
       stride,
     },
+    /** Turns a reference clip into a voice; absent where the file was published without it. */
     encoder,
     samplesPerFrame: samplesPerFrameOf({ seanet, stride }),
   }
@@ -80,7 +65,7 @@ export function readGeometry(file: TensorFile): PocketGeometry {
 
 type Entries = ReadonlyMap<string, TensorEntry>
 
-function findEncoder(tensors: Entries, width: number): PocketGeometry['encoder'] {
+function findEncoder(tensors: Entries, width: number) {
   if (![...tensors.keys()].some((name) => /^mimi\.(encoder|encoder_transformer|downsample)\./.test(name)))
     return undefined
   const [channels = 0, , kernel = 0] = tensors.get('mimi.downsample.conv.conv.weight')?.shape ?? []
@@ -88,7 +73,9 @@ function findEncoder(tensors: Entries, width: number): PocketGeometry['encoder']
     transformer: transformerSize(tensors, 'mimi.encoder_transformer.transformer', width),
     seanet: findSeanet(tensors, 'mimi.encoder.model'),
     stride: kernel / 2,
-    tensors: encoderTensors,
+    downsample: 'mimi.downsample.conv.conv',
+    projection: 'flow_lm.speaker_proj_weight',
+    /** Numbers per frame that it makes, before the projection to the language model. */
     channels,
   }
 }
@@ -96,14 +83,6 @@ function findEncoder(tensors: Entries, width: number): PocketGeometry['encoder']
 function transformerSize(tensors: Entries, prefix: string, width: number): TransformerSize {
   const layers = countNumbered(tensors, `${prefix}.layers`)
   return { prefix, width, layers, feedForward: tensors.get(`${prefix}.layers.0.linear1.weight`)?.shape[0] ?? 0 }
-}
-
-/** How many different N there are in `prefix.N.…`; a gap among them shows later, as a missing tensor. */
-function countNumbered(tensors: Entries, prefix: string): number {
-  const found = new Set<string | undefined>()
-  for (const name of tensors.keys())
-    if (name.startsWith(`${prefix}.`)) found.add(name.slice(prefix.length + 1).split('.', 1)[0])
-  return found.size
 }
 
 function expectedTensors(tensors: Entries, geometry: PocketGeometry): ExpectedTensors {
@@ -126,15 +105,10 @@ function expectedTensors(tensors: Entries, geometry: PocketGeometry): ExpectedTe
   expect(tables.head)
   for (let block = 0; block < head.blocks; block++) expect(tables.headBlock, block)
   for (const end of [0, 1]) expect(tables.time, end)
-  expectLayers(expected, layersOf(languageModel), false)
-  expectLayers(expected, layersOf(decoder.transformer), true)
-  if (encoder) expectLayers(expected, layersOf(encoder.transformer), true)
+  expectKyutaiLayers(expected, languageModel, false)
+  expectKyutaiLayers(expected, decoder.transformer, true)
+  if (encoder) expectKyutaiLayers(expected, encoder.transformer, true)
   return expected
-}
-
-/** The heads that the file does not show share the width in any case. */
-function layersOf(size: TransformerSize): TransformerShape {
-  return { ...size, ...kyutaiLayers('erf'), heads: 1, headSize: size.width, period: 1, epsilon: 0 }
 }
 
 /** Contradictions between shapes that each fit by themselves. */

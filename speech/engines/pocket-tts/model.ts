@@ -5,101 +5,64 @@ import { AppError } from '../../../src/errors.ts'
 import {
   floats,
   openTensorFile,
-  type QuantisationPlan,
   type Session,
   type TensorData,
   type TensorFile,
-  toFloats,
 } from '../../../src/inference/inference.ts'
-import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
-import { codecShape, type StreamingGraph } from '../../blocks/mimi-decoder.ts'
-import { buildMimiEncoder } from '../../blocks/mimi-encoder.ts'
-import { createRotaryTable, type RotaryTable } from '../../blocks/positions.ts'
+import { once } from '../../../src/process/process.ts'
+import { joinSamples } from '../../audio/sample-queue.ts'
+import { buildMimiEncoder, codecShape } from '../../blocks/mimi.ts'
+import { createRotaryTable } from '../../blocks/positions.ts'
 import { createStream, type Stream } from '../../blocks/state-stream.ts'
-import { cacheShape, type TransformerShape } from '../../blocks/transformer.ts'
-import { openDecoder } from '../neural/decoder.ts'
-import { requireTokenizerSize } from '../neural/model-files.ts'
-import { type ModelOpening, type ModelOptions, openModel } from '../neural/model-opening.ts'
-import {
-  type ConfigurationOverrides,
-  overridden,
-  type PocketConfiguration,
-  readConfiguration,
-} from './configuration.ts'
-import { decoderSource } from './decoder.ts'
+import { cacheShape } from '../../blocks/transformer.ts'
+import { openCodec } from '../neural/codec.ts'
+import type { ModelOptions } from '../neural/engine.ts'
+import { type ModelOpening, openModel } from '../neural/model-opening.ts'
+import type { Tokenizer } from '../neural/sentence-pieces.ts'
+import { openTokenizer } from '../neural/tokenizer.ts'
+import { codecOf } from './codec.ts'
+import { type ConfigurationOverrides, overridden, readConfiguration } from './configuration.ts'
 import { buildFlowHead, buildTimeEmbedding } from './flow-head.ts'
 import { buildLanguageModel, languageModelShape } from './flow-lm.ts'
 import { type PocketGeometry, readGeometry } from './geometry.ts'
-import { openJsonTokenizer } from './json-tokenizer.ts'
 import { companionFolders } from './model-folder.ts'
-import { openTokenizer, type Tokenizer } from './tokenizer.ts'
 
 /** Its folder holds `model.safetensors`; `tokenizer.model` lies there or in a companion folder. */
-export interface PocketModelOptions extends Omit<ModelOptions, 'threads'> {
+export interface PocketModelOptions extends ModelOptions {
   readonly overrides?: ConfigurationOverrides
 }
 
 /** Why a model can or cannot make a voice from a clip: its encoder is there, was published as zeros, or was left out. */
 export type CloningState = 'ready' | 'zeros' | 'absent'
 
-export interface PocketModel {
-  readonly configuration: PocketConfiguration
-  readonly geometry: PocketGeometry
-  readonly tokenizer: Tokenizer
-  readonly cloning: CloningState
-  readonly languageModel: TransformerShape
-  /** Stands for the frame before the first: [latent]. */
-  readonly firstLatent: Float32Array
-  /** The row [width] that newer models put before a voice. */
-  readonly rowBeforeVoice: Float32Array | undefined
-  /** Rows of the text table, float32 [ids, width]. */
-  embed(ids: readonly number[]): TensorData
-  /** A stream of the language model; inputs `embeddings` and `latents`, outputs `hidden` and `end`. */
-  openLanguageStream(): Stream
-  /** The codec's decoder, for one signal. */
-  openDecoder(): FrameDecoder<Float32Array>
-  /** A stream of the codec's encoder; its graph is loaded when the first clip comes. */
-  openEncoderStream(): Promise<Stream>
-  /** How the latent moves in flow step `step`: `condition` [1, width], `latent` [1, latent]. */
-  velocity(step: number, condition: TensorData, latent: TensorData): Promise<Float32Array>
-  close(): Promise<void>
-}
+export type PocketModel = Awaited<ReturnType<typeof openFrom>>
 
-/**
- * Opens the model in a folder. Throws an AppError that names the file that is missing, damaged or does not fit the others:
- * `unavailable`, since a request for speech does not contain the model.
- */
+/** Opens the model in a folder; throws as `openModel`. */
 export function openPocketModel(options: PocketModelOptions, signal?: AbortSignal): Promise<PocketModel> {
   return openModel((opening) => openFrom(opening, options), signal)
 }
 
-async function openFrom(opening: ModelOpening, options: PocketModelOptions): Promise<PocketModel> {
-  const { folder, cacheFolder, precision = 'int8', overrides = {} } = options
+async function openFrom(opening: ModelOpening, options: PocketModelOptions) {
+  const { folder, overrides } = options
   const { keep } = opening
   const file = keep(await openTensorFile(join(folder, 'model.safetensors')))
   const geometry = readGeometry(file)
   const configuration = overridden(await readConfiguration(folder, geometry), overrides)
   const tokenizer = await openFittingTokenizer(folder, geometry)
   const cloning = await cloningState(file, geometry)
-  const plan = precision === 'int8' ? quantisationPlan(cacheFolder) : undefined
-  const quantised = await opening.weightsOf(file, plan)
+  const quantised = await opening.weightsOf(file, options, quantisation)
 
   const languageModel = languageModelShape(geometry, configuration)
-  const decoderPlan = { folder, overrides }
-  const decoder = keep(await openDecoder(decoderSource, file, decoderPlan, options.decoder))
+  const decoder = keep(await openCodec(codecOf(file, geometry, configuration), options.decoder))
   const sessions = {
     languageModel: await load(buildLanguageModel(quantised, languageModel, geometry.latent), quantised, 'flow_lm'),
     flowHead: await load(buildFlowHead(quantised, geometry, configuration), quantised, 'flow_head'),
   }
   const embedTime = buildTimeEmbedding(file, configuration.head.rmsNormEpsilon, geometry.head.width)
   const times = await timesOf(await load(embedTime, file, 'time_embedding'), configuration.sampling.flowSteps)
-  const table = await file.bytes(textTable)
-  // Sessions read by path; the checks used the open file. A quantised file may be made again by another process
-  // meanwhile: it then holds the same.
-  await file.requireUnchanged()
-  if (quantised !== file) await opening.release(quantised)
-  const rotary = rotaryTables()
-  let encoder: Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> | undefined
+  await opening.settle([file], quantised)
+  const rotary = createRotaryTable(languageModel.headSize, languageModel.period)
+  const encoder = once(loadEncoder)
 
   return {
     configuration,
@@ -107,36 +70,39 @@ async function openFrom(opening: ModelOpening, options: PocketModelOptions): Pro
     tokenizer,
     cloning,
     languageModel,
+    /** Stands for the frame before the first: [latent]. */
     firstLatent: await file.floats('flow_lm.bos_emb'),
+    /** The row [width] that newer models put before a voice. */
     rowBeforeVoice: geometry.hasRowBeforeVoice ? await file.floats('flow_lm.bos_before_voice') : undefined,
-    embed: (ids) => embedRows(table, file, ids),
-    openLanguageStream: () =>
-      createStream({
-        session: sessions.languageModel,
-        shape: cacheShape(languageModel),
-        rotary: rotary(languageModel),
-      }),
-    openDecoder: () => decoder.open(),
-    async openEncoderStream() {
-      encoder ??= loadEncoder()
-      const { graph, session, shape } = await encoder
-      const cache = cacheShape(shape, configuration.mimi.context)
-      return createStream({ session, states: graph.states, shape: cache, rotary: rotary(shape) })
+    /** Rows of the text table, float32 [ids, width]. */
+    embed(ids: readonly number[]): TensorData {
+      const rows = ids.map((id) => file.row(textTable, id))
+      return floats([ids.length, languageModel.width], joinSamples(rows))
     },
-    async velocity(step, condition, latent) {
+    /** A stream of the language model; inputs `embeddings` and `latents`, outputs `hidden` and `end`. */
+    openLanguageStream: () =>
+      createStream({ session: sessions.languageModel, shape: cacheShape(languageModel), rotary }),
+    /** The codec's decoder, for one signal. */
+    openDecoder: () => decoder.open(),
+    /** A stream of the codec's encoder; its graph is loaded when the first clip comes. */
+    openEncoderStream: async () => (await encoder())(),
+    /** How the latent moves in flow step `step`: `condition` [1, width], `latent` [1, latent]. */
+    async velocity(step: number, condition: TensorData, latent: TensorData): Promise<Float32Array> {
       const { velocity } = await sessions.flowHead.run({ condition, latent, time: times[step]! })
       return velocity!.data as Float32Array
     },
     close: opening.close,
   }
 
-  async function loadEncoder(): Promise<{ graph: StreamingGraph; session: Session; shape: TransformerShape }> {
+  async function loadEncoder(): Promise<() => Stream> {
     if (!geometry.encoder) throw new AppError('unavailable', `${file.path} has no encoder`)
     const shape = codecShape(geometry.encoder, configuration)
     const graph = buildMimiEncoder(file, geometry.encoder, shape)
     const session = await load(graph.model, file, 'mimi_encoder')
     await file.requireUnchanged()
-    return { graph, session, shape }
+    const cache = cacheShape(shape, configuration.mimi.context)
+    const angles = createRotaryTable(shape.headSize, shape.period)
+    return () => createStream({ session, states: graph.states, shape: cache, rotary: angles })
   }
 
   function load(graph: Uint8Array, weights: TensorFile, name: string): Promise<Session> {
@@ -149,31 +115,24 @@ async function openFrom(opening: ModelOpening, options: PocketModelOptions): Pro
  * reading their weights, so these are worth a quarter of their size. The codec works on many rows at once and would lose more
  * than it gained.
  */
-function quantisationPlan(cacheFolder: string): QuantisationPlan {
-  return {
-    name: 'pocket-tts',
-    cacheFolder,
-    keeps: /^flow_lm\.(transformer|input_linear|out_norm|out_eos|flow_net\.(?!time_embed))\b/,
-    // The matrices that hold all but some hundred thousand of those numbers.
-    quantises: /\.(in_proj|out_proj|linear1|linear2|cond_embed|adaLN_modulation\.1|mlp\.[02])\.weight$/,
-  }
+const quantisation = {
+  name: 'pocket-tts',
+  keeps: /^flow_lm\.(transformer|input_linear|out_norm|out_eos|flow_net\.(?!time_embed))\b/,
+  // The matrices that hold all but some hundred thousand of those numbers.
+  quantises: /\.(in_proj|out_proj|linear1|linear2|cond_embed|adaLN_modulation\.1|mlp\.[02])\.weight$/,
 }
 
 const textTable = 'flow_lm.conditioner.embed.weight'
 
-async function openFittingTokenizer(folder: string, { textRows }: PocketGeometry): Promise<Tokenizer> {
+function openFittingTokenizer(folder: string, { textRows }: PocketGeometry): Promise<Tokenizer> {
   const candidates = companionFolders(folder).flatMap((place) => [
     join(place, 'tokenizer.model'),
     join(place, 'tokenizer.json'),
   ])
   const path = candidates.find(existsSync) ?? join(folder, 'tokenizer.model')
-  const tokenizer = await (path.endsWith('.json') ? openJsonTokenizer(path) : openTokenizer(path))
   // The last row of the table is padding.
-  requireTokenizerSize(path, folder, {
-    ...{ size: tokenizer.size, expected: textRows - 1 },
-    stated: `${textTable} has ${textRows} rows, one of them for padding`,
-  })
-  return tokenizer
+  const stated = `${textTable} has ${textRows} rows, one of them for padding`
+  return openTokenizer(path, folder, { expected: textRows - 1, stated })
 }
 
 /** The open edition of a model has every tensor name, and zeros for the convolutions that would listen. */
@@ -196,25 +155,4 @@ async function timesOf(session: Session, steps: number): Promise<TensorData[]> {
     times.push(floats(start.shape, data))
   }
   return times
-}
-
-function embedRows(table: Uint8Array, file: TensorFile, ids: readonly number[]): TensorData {
-  const { shape, dtype } = file.tensors.get(textTable)!
-  const [rows = 1, width = 0] = shape
-  const bytes = table.length / rows
-  const data = new Float32Array(ids.length * width)
-  for (const [index, id] of ids.entries())
-    data.set(toFloats(table.subarray(id * bytes, (id + 1) * bytes), dtype), index * width)
-  return floats([ids.length, width], data)
-}
-
-/** Transformers of one head size and period share a table. */
-function rotaryTables(): (shape: TransformerShape) => RotaryTable {
-  const tables = new Map<string, RotaryTable>()
-  return ({ headSize, period }) => {
-    const key = `${headSize} ${period}`
-    const table = tables.get(key) ?? createRotaryTable(headSize, period)
-    tables.set(key, table)
-    return table
-  }
 }

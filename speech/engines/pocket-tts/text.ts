@@ -1,8 +1,8 @@
 /** Prepares text for pocket-tts as a whole and cuts it into chunks of a few sentences, each spoken from the voice's start. */
 import { joinFewWords } from '../../text/few-words.ts'
 import { divide } from '../../text/sentences.ts'
+import type { Tokenizer } from '../neural/sentence-pieces.ts'
 import type { PocketConfiguration, Sampling } from './configuration.ts'
-import type { Tokenizer } from './tokenizer.ts'
 
 /** A piece of text that is spoken in one go. */
 export interface TextChunk {
@@ -29,7 +29,7 @@ export function chunkText(text: string, tokenizer: Tokenizer, settings: TextSett
 }
 
 function piecesOf(text: string, tokenizer: Tokenizer, { text: rules, sampling }: TextSettings): string[] {
-  const plain = [...text].map((mark) => rules.replaced?.[mark] ?? mark).join('')
+  const plain = [...text].map((mark) => rules.replaced[mark] ?? mark).join('')
   return packSentences(prepareText(plain, rules.removeSemicolons), tokenizer, sampling.tokensPerChunk)
 }
 

@@ -1,67 +1,44 @@
-/** The voices of one pocket-tts model: found by name, made from a clip, and cached. */
-import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+/** The voices of one pocket-tts model: found by name, or made from a clip. */
+import { readdir } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
 import { resample } from '../../audio/resample.ts'
-import { parseWav } from '../../audio/wav.ts'
+import { type Clip, parseWav } from '../../audio/wav.ts'
 import type { CacheRows } from '../../blocks/key-value-cache.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
-import { readManifest } from '../../servers/manifest.ts'
-import { keyOfSource, type VoiceSource } from '../engine.ts'
+import { nonCommercialAdvice } from '../../servers/manifest.ts'
+import type { VoiceSource } from '../engine.ts'
+import { readVoice } from '../neural/engine.ts'
 import { encodeClip, prefillVoice } from './generation.ts'
 import type { PocketModel } from './model.ts'
 import { companionFolders } from './model-folder.ts'
 import { readVoiceFile } from './voice-file.ts'
 
-export interface Voices {
-  /**
-   * The rows that begin every chunk in the voice of that key, kept from before or made now. Throws an AppError: `not_found` for a
-   * preset that is not there, `invalid` for a clip or file that cannot be used, `unavailable` where the model cannot clone.
-   */
-  rowsOf(key: string, source: VoiceSource, signal?: AbortSignal): Promise<CacheRows>
-}
-
-/** About ten voices of the official size; an evicted one is made again when it is requested again. */
-const voiceCacheBytes = 64 * 2 ** 20
-
 /** The authors cut reference clips here: a longer one makes the voice no better and every chunk slower. */
 const longestClipSeconds = 30
 
-/** The voices of the model in `folder`; each is made at its first use. */
-export function createVoices(model: PocketModel, folder: string): Voices {
-  const ready = new Map<string, CacheRows>()
-
-  return {
-    async rowsOf(key, source, signal) {
-      const rows = ready.get(key) ?? (await make(source, signal))
-      // The most recently used goes to the end; the least recently used is evicted first.
-      ready.delete(key)
-      ready.set(key, rows)
-      dropOldest()
-      return rows
-    },
-  }
-
-  function make(source: VoiceSource, signal?: AbortSignal): Promise<CacheRows> {
-    if (source.kind === 'preset') return presetFile(folder, source.voice).then(fromFile)
-    if (source.kind === 'clone') return fromClip(source.samples, source.sampleRate, signal)
-    if (source.kind === 'file')
-      return extname(source.path).toLowerCase() === '.wav' ? fromWav(source.path, signal) : fromFile(source.path)
-    throw new AppError('unavailable', 'pocket-tts cannot make a voice from a description')
-  }
+/**
+ * The rows that begin every chunk in a voice, for the model in `folder`. Throws an AppError: `not_found` for a preset that is not
+ * there, `invalid` for a clip or file that cannot be used, `unavailable` where the model cannot clone.
+ */
+export async function makeVoice(
+  model: PocketModel,
+  folder: string,
+  source: VoiceSource,
+  signal?: AbortSignal,
+): Promise<CacheRows> {
+  if (source.kind === 'preset') return fromFile(await presetFile(folder, source.voice))
+  if (source.kind === 'clone') return fromClip(source)
+  if (source.kind === 'design') throw new AppError('unavailable', 'pocket-tts cannot make a voice from a description')
+  const isRecording = extname(source.path).toLowerCase() === '.wav'
+  return isRecording ? fromClip(parseWav(await readVoice(source.path))) : fromFile(source.path)
 
   async function fromFile(path: string): Promise<CacheRows> {
     const voice = await readVoiceFile(path, cacheShape(model.languageModel))
     return voice.kind === 'cache' ? voice.cache : prefillVoice(model, model.openLanguageStream(), voice)
   }
 
-  async function fromWav(path: string, signal?: AbortSignal): Promise<CacheRows> {
-    const { samples, sampleRate } = parseWav(await readVoice(path))
-    return fromClip(samples, sampleRate, signal)
-  }
-
-  async function fromClip(samples: Float32Array, sampleRate: number, signal?: AbortSignal): Promise<CacheRows> {
+  async function fromClip({ samples, sampleRate }: Clip): Promise<CacheRows> {
     requireEncoder(model, folder)
     if (samples.length === 0) throw new AppError('invalid', 'The reference clip is empty')
     if (!samples.every(Number.isFinite))
@@ -72,23 +49,6 @@ export function createVoices(model: PocketModel, folder: string): Voices {
     signal?.throwIfAborted()
     return prefillVoice(model, model.openLanguageStream(), conditions)
   }
-
-  function dropOldest(): void {
-    let bytes = [...ready.values()].reduce((sum, voice) => sum + sizeOf(voice), 0)
-    for (const [key, voice] of ready) {
-      if (bytes <= voiceCacheBytes || ready.size === 1) return
-      ready.delete(key)
-      bytes -= sizeOf(voice)
-    }
-  }
-}
-
-/** Equal sources have equal keys: a file is known by its content. */
-export async function keyOf(source: VoiceSource): Promise<string> {
-  if (source.kind !== 'file') return keyOfSource(source)
-  return `file:${createHash('sha256')
-    .update(await readVoice(source.path))
-    .digest('hex')}`
 }
 
 /** The names of the voices that lie with a model, in order. */
@@ -116,23 +76,8 @@ async function presetFile(folder: string, voice: string): Promise<string> {
   const names = await presetNames(folder)
   const known = names.length > 0 ? `it has: ${names.join(', ')}` : `${join(folder, 'embeddings')} holds no voices`
   throw new AppError('not_found', `Voice "${voice}" not found in the model`, {
-    details: [known, ...licenceAdvice(voice)],
+    details: [known, nonCommercialAdvice('voxb-tts', voice) ?? []].flat(),
   })
-}
-
-/** A voice of the server's table can be missing because its licence was not agreed to. */
-function licenceAdvice(voice: string): string[] {
-  const licence = readManifest('voxb-tts').voices.find(({ id }) => id === voice.toLowerCase())?.licence
-  if (!licence?.includes('-NC-')) return []
-  return [`it is for non-commercial use only (${licence}): \`aichat models pull voxb-tts --non-commercial\` brings it`]
-}
-
-async function readVoice(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path)
-  } catch (thrown) {
-    throw new AppError('not_found', `The voice file ${path} cannot be read`, { cause: thrown })
-  }
 }
 
 function requireEncoder({ cloning }: PocketModel, folder: string): void {
@@ -144,8 +89,4 @@ function requireEncoder({ cloning }: PocketModel, folder: string): void {
       'for the edition that can: accept the terms of kyutai/pocket-tts on the model hub, set HF_TOKEN, and run `aichat models pull voxb-tts`',
     ],
   })
-}
-
-function sizeOf({ keys, values }: CacheRows): number {
-  return [...keys, ...values].reduce((sum, array) => sum + array.byteLength, 0)
 }

@@ -3,14 +3,7 @@ import { randomInt } from 'node:crypto'
 import { createSampler } from '../../../src/inference/inference.ts'
 import { controlIds, type GenerationFile, type TalkerFile } from './configuration.ts'
 
-export interface CodeChooser {
-  /** The first code of the next frame, or the code of the end. The scores are changed. */
-  first(scores: Float32Array): number
-  /** Notes the first code that a frame got: it becomes less likely in the next ones. */
-  note(code: number): void
-  /** The code of another group, from 1. The scores are changed. */
-  other(scores: Float32Array, group: number): number
-}
+export type CodeChooser = ReturnType<typeof createChooser>
 
 /** The end cannot be chosen in so many frames at the start. */
 const leastFrames = 2
@@ -20,10 +13,8 @@ export function createChooser(
   generation: GenerationFile,
   talker: TalkerFile,
   { seed = randomInt(2 ** 32), greedy = false }: { readonly seed?: number | undefined; readonly greedy?: boolean } = {},
-): CodeChooser {
-  const plain = { presencePenalty: 0, frequencyPenalty: 0 }
+) {
   const first = createSampler({
-    ...plain,
     seed,
     temperature: greedy || !generation.do_sample ? 0 : generation.temperature,
     topK: generation.top_k,
@@ -31,12 +22,10 @@ export function createChooser(
     repetitionPenalty: generation.repetition_penalty,
   })
   const other = createSampler({
-    ...plain,
     seed: seed ^ 0x5bd1e995,
     temperature: greedy || !generation.subtalker_dosample ? 0 : generation.subtalker_temperature,
     topK: generation.subtalker_top_k,
     topP: generation.subtalker_top_p,
-    repetitionPenalty: 1,
   })
   const end = talker.codec_eos_token_id
   const controls = Array.from({ length: controlIds }, (_, index) => talker.vocab_size - controlIds + index)
@@ -44,12 +33,15 @@ export function createChooser(
   const notYet = [...notCodes, end]
   let frames = 0
   return {
-    first(scores) {
+    /** The first code of the next frame, or the code of the end. The scores are changed. */
+    first(scores: Float32Array): number {
       const id = first.choose(scores, frames < leastFrames ? notYet : notCodes)
       frames += 1
       return id
     },
-    note: (code) => first.add(code, 'answer'),
-    other: (scores) => other.choose(scores),
+    /** Notes the first code that a frame got: it becomes less likely in the next ones. */
+    note: (code: number) => first.add(code, 'answer'),
+    /** The code of another group, from 1. The scores are changed. */
+    other: (scores: Float32Array, _group: number) => other.choose(scores),
   }
 }

@@ -2,24 +2,20 @@
  * The engine of server A: Qwen3-TTS (0.6 and 1.7 billion parameters, 24 kHz, ten languages) on the processor, from the files
  * its authors publish. See `model-folder.ts` for where they lie.
  */
-import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
-import { createRecent } from '../../shared/recent.ts'
-import { type EngineCapabilities, keyOfSource, type SpeechEngine, type VoiceSource } from '../engine.ts'
+import type { EngineCapabilities, SpeechEngine, VoiceSource } from '../engine.ts'
 import { createNeuralEngine, neuralOptions, parseEngineOptions, type Utterance } from '../neural/engine.ts'
 import { chunkLimits, measurePace } from '../neural/pace.ts'
 import { createChooser } from './choice.ts'
-import { emptyFrames, generateFrames } from './generation.ts'
+import { generateFrames } from './generation.ts'
 import { openQwenModel, type QwenModel, type TalkerStreams } from './model.ts'
 import { assemblePrompt, type PromptVoice, presetId } from './prompt.ts'
 import { beginningOf, cloneVoice, decodeCodes } from './voices.ts'
 
-const engineOptions = neuralOptions.extend({ threads: z.int().min(1).max(64).default(1) })
-
 interface Streams {
   readonly language: TalkerStreams
-  readonly decoder: FrameDecoder<Int32Array>
+  readonly decoder: FrameDecoder
 }
 
 interface QwenVoice {
@@ -28,49 +24,33 @@ interface QwenVoice {
   readonly description?: string
 }
 
-/** Recordings that stay heard: a vector and some hundred codes each. */
-const keptVoices = 64
-
 /** An engine for the model in a folder; nothing is read before `load`. */
 export function createEngine(options: Readonly<Record<string, unknown>>): SpeechEngine {
-  const settings = parseEngineOptions('qwen3-tts', engineOptions, options)
-  const heard = createRecent<PromptVoice>(keptVoices)
-
+  const settings = parseEngineOptions('qwen3-tts', neuralOptions, options)
   return createNeuralEngine<QwenModel, Streams, QwenVoice>({
     id: 'qwen3-tts',
     title: 'Qwen3-TTS',
     open: (signal) => openQwenModel(settings, signal),
     openStreams: (model) => ({ language: model.openStreams(), decoder: model.openDecoder() }),
-    measurePace(model, { language }) {
-      const { samplesPerFrame, codec } = model.configuration
-      return measurePace(emptyFrames(model, language, model.openDecoder()), samplesPerFrame / codec.output_sample_rate)
-    },
+    measurePace: paceOf,
     sampleRateOf: ({ configuration }) => configuration.codec.output_sample_rate,
     capabilitiesOf,
-    async prepareVoice(model, source, { signal, withStreams }) {
-      const key = keyOfSource(source)
-      const voice = voiceOf(model, source) ?? (await hear(model, key, source, signal))
-      // A recording is decoded ahead of the first chunk, because a chunk's time is limited; the decoder keeps it.
+    makeVoice,
+    bytesOf({ voice }) {
+      if (voice.kind !== 'clone') return 0
+      return (voice.spoken?.codes ?? []).reduce((sum, codes) => sum + codes.byteLength, voice.vector.byteLength)
+    },
+    // The decoder keeps a recording that it has decoded.
+    async warmUp({ model, streams, key, voice }) {
       const beginning = beginningOf(model, voice.voice, key)
-      if (beginning) await withStreams(({ decoder }) => decoder.reset(beginning))
-      signal?.throwIfAborted()
-      return { key, voice }
+      if (beginning) await streams.decoder.reset(beginning)
     },
     speak,
-    onClose: () => heard.clear(),
   })
-
-  async function hear(model: QwenModel, key: string, source: VoiceSource, signal?: AbortSignal): Promise<QwenVoice> {
-    if (source.kind !== 'clone') throw cannot('reads no voice files', 'clone a recording with a base variant')
-    if (model.model.tts_model_type !== 'base') throw cannot('cannot clone voices', 'the base variants can')
-    const voice = heard.get(key) ?? (await cloneVoice(model, source, signal))
-    heard.set(key, voice)
-    return { voice }
-  }
 }
 
-/** A voice that the model knows by its name or description; undefined for one that it has to hear. */
-function voiceOf(model: QwenModel, source: VoiceSource): QwenVoice | undefined {
+/** A voice that the model knows by its name or description, or that it hears. */
+async function makeVoice(model: QwenModel, source: VoiceSource, signal: AbortSignal | undefined): Promise<QwenVoice> {
   const kind = model.model.tts_model_type
   if (source.kind === 'preset') {
     if (kind !== 'custom_voice') throw cannot('has no preset voices', 'a customvoice variant has them')
@@ -78,9 +58,37 @@ function voiceOf(model: QwenModel, source: VoiceSource): QwenVoice | undefined {
     presetId(model.model, source.voice)
     return { voice: { kind: 'preset', name: source.voice } }
   }
-  if (source.kind !== 'design') return undefined
+  if (source.kind === 'file') throw cannot('reads no voice files', 'clone a recording with a base variant')
+  if (source.kind === 'clone') {
+    if (kind !== 'base') throw cannot('cannot clone voices', 'the base variants can')
+    return { voice: await cloneVoice(model, source, signal) }
+  }
   if (kind !== 'voice_design') throw cannot('makes no voice from a description', 'variant voicedesign-1.7b does')
   return { voice: { kind: 'design' }, description: source.description }
+}
+
+function paceOf(model: QwenModel, { language, decoder }: Streams): Promise<number> {
+  const { samplesPerFrame, codec } = model.configuration
+  const row = model.codeRow(0)
+  const prompt = { rows: [row], trailing: [], rest: new Float32Array(row.length), ids: 1 }
+  // Always the same code: no time is lost in choosing.
+  const chooser = { first: () => 0, note: () => undefined, other: () => 0 }
+  const frames = decodedBeside(generateFrames(model, language, prompt, chooser), decoder)
+  return measurePace(frames, samplesPerFrame / codec.output_sample_rate)
+}
+
+/** The frames, each decoded while the next one is made. */
+async function* decodedBeside(frames: AsyncIterable<Int32Array>, decoder: FrameDecoder): AsyncGenerator<Int32Array> {
+  let decoding: Promise<unknown> | undefined
+  try {
+    for await (const frame of frames) {
+      await decoding
+      decoding = decoder.decode(frame)
+      yield frame
+    }
+  } finally {
+    await decoding
+  }
 }
 
 async function* speak({

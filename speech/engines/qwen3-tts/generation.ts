@@ -1,7 +1,6 @@
 /** The loop of Qwen3-TTS: a prompt in, frames of codes out. */
 import { floats } from '../../../src/inference/inference.ts'
 import { joinSamples } from '../../audio/sample-queue.ts'
-import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
 import type { CodeChooser } from './choice.ts'
 import type { QwenModel, TalkerStreams } from './model.ts'
 import type { Prompt } from './prompt.ts'
@@ -90,29 +89,5 @@ export async function* generateFrames(
       input = model.groupRow(group, codes[group]!)
     }
     return codes
-  }
-}
-
-/** Makes frames of one code without a prompt, decoded beside each other, without end: for the time that they take. */
-export async function* emptyFrames(
-  model: QwenModel,
-  { talker, predictor }: TalkerStreams,
-  decoder: FrameDecoder<Int32Array>,
-): AsyncGenerator<void, void, undefined> {
-  const { hidden_size: width, num_code_groups: groups, code_predictor_config: small } = model.model.talker_config
-  const row = model.codeRow(0)
-  const rows = (count: number) => ({ rows: floats([count, width], joinSamples(Array(count).fill(row))) })
-  talker.reset()
-  for (;;) {
-    const decoding = decoder.decode(new Int32Array(groups))
-    await talker.run(rows(1), 1)
-    predictor.reset()
-    for (let group = 1; group < groups; group++) {
-      const count = group === 1 ? 2 : 1
-      const { hidden } = await predictor.run(rows(count), count)
-      await model.codeScores(group, (hidden!.data as Float32Array).slice(-small.hidden_size))
-    }
-    await decoding
-    yield
   }
 }

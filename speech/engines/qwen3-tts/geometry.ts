@@ -1,9 +1,9 @@
 /** The tensors that the files of a model must hold, by its configuration. */
 import type { ExpectedTensors, TensorFile } from '../../../src/inference/inference.ts'
-import type { Codebook } from '../../blocks/residual-vectors.ts'
+import { type CodecBooks, codecBooks } from '../../blocks/residual-vectors.ts'
 import { findSeanet, type Seanet } from '../../blocks/seanet.ts'
 import { readData } from '../../shared/data.ts'
-import { checkTensors, expectLayers, expectTensors, type TensorTable } from '../neural/model-files.ts'
+import { checkTensors, expectBooks, expectLayers, expectTensors, type TensorTable } from '../neural/model-files.ts'
 import type { CodecFile, ModelFile, SpeakerFile } from './configuration.ts'
 import { decoderShape, encoderShape, predictorShape, talkerShape } from './layers.ts'
 
@@ -34,38 +34,17 @@ export const tensorNames = {
   head: (group: number) => `talker.code_predictor.lm_head.${group - 1}.weight`,
 } as const
 
-/** The codebooks of one half of the codec, for code groups 0 and up, with the projections at their edges. */
-export interface CodecBooks {
-  readonly first: readonly Codebook[]
-  readonly rest: readonly Codebook[]
-  readonly projection: (half: 'first' | 'rest') => string
-}
-
 /** The tensors of the codebooks with which the codec decodes: one semantic book, and `groups - 1` acoustic ones. */
 export function decoderBooks(groups: number): CodecBooks {
-  const book = (half: string, index: number): Codebook => ({
-    sums: `decoder.quantizer.${half}.vq.layers.${index}._codebook.embedding_sum`,
-    counts: `decoder.quantizer.${half}.vq.layers.${index}._codebook.cluster_usage`,
-  })
-  return {
-    first: [book('rvq_first', 0)],
-    rest: Array.from({ length: groups - 1 }, (_, index) => book('rvq_rest', index)),
-    projection: (half) => `decoder.quantizer.rvq_${half}.output_proj.weight`,
-  }
+  const place = 'decoder.quantizer.rvq'
+  return codecBooks(groups, { first: `${place}_first`, rest: `${place}_rest` }, 'output_proj')
 }
 
 /** The tensors of the same codebooks as the codec's encoder names them, for voice cloning. */
 export function encoderBooks(groups: number): CodecBooks {
   const place = (half: string) => `encoder.quantizer.${half}_residual_vector_quantizer`
-  const book = (half: string, index: number): Codebook => ({
-    sums: `${place(half)}.layers.${index}.codebook.embed_sum`,
-    counts: `${place(half)}.layers.${index}.codebook.cluster_usage`,
-  })
-  return {
-    first: [book('semantic', 0)],
-    rest: Array.from({ length: groups - 1 }, (_, index) => book('acoustic', index)),
-    projection: (half) => `${place(half === 'first' ? 'semantic' : 'acoustic')}.input_proj.weight`,
-  }
+  const names = { layers: 'layers', sums: 'codebook.embed_sum', counts: 'codebook.cluster_usage' }
+  return codecBooks(groups, { first: place('semantic'), rest: place('acoustic') }, 'input_proj', names)
 }
 
 /** The convolutions that hear a clip. */
@@ -130,21 +109,13 @@ function expectSpeaker(expected: ExpectedTensors, speaker: SpeakerFile): void {
   }
 }
 
-function expectBooks(expected: ExpectedTensors, { first, rest }: CodecBooks, entries: number, size: number): void {
-  for (const { sums, counts } of [...first, ...rest]) {
-    expected.set(sums, [entries, size])
-    expected.set(counts, [entries])
-  }
-}
-
 /** The tensors of the codec's half that makes samples. */
 export function decoderTensors(codec: CodecFile): ExpectedTensors {
   const { decoder_config: decoder } = codec
   const { latent_dim: latent, codebook_dim: dimension, upsample_rates: rates } = decoder
   const expected: ExpectedTensors = new Map()
   const books = decoderBooks(decoder.num_quantizers)
-  expectBooks(expected, books, decoder.codebook_size, dimension / 2)
-  for (const half of ['first', 'rest'] as const) expected.set(books.projection(half), [dimension, dimension / 2, 1])
+  expectBooks(expected, books, [decoder.codebook_size, dimension / 2], [dimension, dimension / 2])
   expectTensors(expected, tables.decoder, { latent, dimension, hidden: decoder.hidden_size, wave: decoder.decoder_dim })
   expectLayers(expected, decoderShape(codec), true)
   for (const [index, ratio] of decoder.upsampling_ratios.entries())
@@ -167,8 +138,7 @@ export function encoderTensors(codec: CodecFile, seanet: Pick<Seanet, 'expected'
   const { encoder_config: encoder, encoder_valid_num_quantizers: valid } = codec
   const { hidden_size: hidden, codebook_dim: dimension } = encoder
   const books = encoderBooks(valid)
-  expectBooks(expected, books, encoder.codebook_size, dimension)
-  for (const half of ['first', 'rest'] as const) expected.set(books.projection(half), [dimension, hidden, 1])
+  expectBooks(expected, books, [encoder.codebook_size, dimension], [dimension, hidden])
   expectTensors(expected, tables.encoder, { hidden })
   expectLayers(expected, encoderShape(codec), true)
   return expected

@@ -4,19 +4,10 @@
  */
 import { AppError } from '../../../src/errors.ts'
 import type { ModelFile } from './configuration.ts'
-import type { TextTokenizer } from './tokenizer.ts'
+import type { QwenModel } from './model.ts'
 
 /** The tables that a prompt is made of: rows as wide as the talker. */
-export interface PromptTables {
-  readonly model: ModelFile
-  readonly tokenizer: TextTokenizer
-  /** The projected rows of text ids. */
-  textRows(ids: readonly number[]): Promise<readonly Float32Array[]>
-  /** The row of one code of the first group. */
-  codeRow(id: number): Float32Array
-  /** The sum of a frame's codes. */
-  frameRow(codes: ArrayLike<number>): Float32Array
-}
+type PromptTables = Pick<QwenModel, 'model' | 'tokenizer' | 'textRows' | 'codeRow' | 'frameRow'>
 
 /** A voice as a prompt needs it. */
 export type PromptVoice =

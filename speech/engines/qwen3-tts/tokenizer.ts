@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Tokenizer } from '@huggingface/tokenizers'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
-import { readJson, readText } from '../neural/model-files.ts'
+import { readBytes, readJson } from '../neural/model-files.ts'
 import type { ModelFile } from './configuration.ts'
 
 export interface TextTokenizer {
@@ -40,7 +40,7 @@ export async function openTokenizer(folder: string, model: ModelFile): Promise<T
   const vocabulary = vocabularyFile.safeParse(await readJson(path))
   if (!vocabulary.success) throw foreign(path, ['it is not a table of ids'])
   const mergesPath = join(folder, 'merges.txt')
-  const merges = (await readText(mergesPath))
+  const merges = String(await readBytes(mergesPath))
     .split(/\r?\n/)
     .filter((line) => line !== '' && !line.startsWith('#version'))
   const settingsPath = join(folder, 'tokenizer_config.json')

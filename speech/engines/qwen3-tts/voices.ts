@@ -2,9 +2,8 @@
 import { AppError } from '../../../src/errors.ts'
 import type { TensorData } from '../../../src/inference/inference.ts'
 import { resample } from '../../audio/resample.ts'
-import { joinCodes } from '../../audio/sample-queue.ts'
-import { decodeFrames } from '../../blocks/decode-frames.ts'
-import type { Beginning, FrameDecoder } from '../../blocks/frame-decoder.ts'
+import { decodeFrames, joinFrames } from '../../blocks/decode-frames.ts'
+import type { Beginning, FrameDecoder, Frames } from '../../blocks/frame-decoder.ts'
 import { rowsPerFrame } from './codec-encoder.ts'
 import type { SpeakerFile } from './configuration.ts'
 import { logMel } from './mel.ts'
@@ -86,21 +85,21 @@ function framesTogether({ model }: QwenModel): number {
  * The recording to decode in front of the generated frames, so that its sound continues: all its frames, as in one call
  * for both. Undefined for a voice without codes.
  */
-export function beginningOf(model: QwenModel, voice: PromptVoice, key: string): Beginning<Int32Array> | undefined {
+export function beginningOf(model: QwenModel, voice: PromptVoice, key: string): Beginning | undefined {
   if (voice.kind !== 'clone' || !voice.spoken) return undefined
   const { codes } = voice.spoken
   const together = framesTogether(model)
-  const pieces: Int32Array[] = []
-  for (let at = 0; at < codes.length; at += together) pieces.push(joinCodes(codes.slice(at, at + together)))
+  const pieces: Frames[] = []
+  for (let at = 0; at < codes.length; at += together) pieces.push(joinFrames(codes.slice(at, at + together)))
   return { key, pieces }
 }
 
 /** Turns frames of codes into samples, in the sound of the voice's recording where its codes are known. */
 export function decodeCodes(
   model: QwenModel,
-  decoder: FrameDecoder<Int32Array>,
+  decoder: FrameDecoder,
   frames: AsyncIterable<Int32Array>,
-  beginning: Beginning<Int32Array> | undefined,
+  beginning: Beginning | undefined,
 ): AsyncGenerator<Float32Array, void, undefined> {
-  return decodeFrames(decoder, frames, joinCodes, { beginning, together: framesTogether(model) })
+  return decodeFrames(decoder, frames, { beginning, together: framesTogether(model) })
 }

@@ -1,10 +1,8 @@
 import { join } from 'node:path'
 import { createGraph } from '../../../src/inference/graph.ts'
-import { add } from '../../../src/inference/operators.ts'
 import { openTensorFile } from '../../../src/inference/safetensors.ts'
 import { openSession } from '../../../src/inference/session.ts'
 import { writeTensorFile } from '../../../src/inference/tensor-writer.ts'
-import { createWeights } from '../../../src/inference/weights.ts'
 
 /** Bytes of weights that a second of processor time reads, for one row against matrices that no cache holds, in the form of the model's. */
 export async function measureBandwidth(folder: string, threads: number): Promise<number> {
@@ -28,10 +26,9 @@ export async function measureBandwidth(folder: string, threads: number): Promise
     ]),
   )
   const file = await openTensorFile(path)
-  const graph = createGraph('bandwidth')
-  const weights = createWeights(graph, file)
+  const graph = createGraph('bandwidth', file)
   const x = graph.input('x', 'float32', [1, inputs])
-  const sum = names.map((name) => weights.linear(x, name)).reduce((total, value) => add(graph, total, value))
+  const sum = names.map((name) => graph.linear(x, name)).reduce((total, value) => graph.add(total, value))
   graph.output('y', sum, 'float32', [1, outputs])
   const session = await openSession(graph.encode(), { name: 'bandwidth', weightsFolder: folder, threads })
   const feeds = { x: { type: 'float32' as const, shape: [1, inputs], data: new Float32Array(inputs).fill(0.5) } }

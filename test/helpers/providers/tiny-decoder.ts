@@ -1,18 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createGraph, type Graph, type Value } from '../../../src/inference/graph.ts'
-import {
-  add,
-  concat,
-  integers,
-  multiply,
-  reshape,
-  scalar,
-  silu,
-  sizeOf,
-  split,
-  transpose,
-} from '../../../src/inference/operators.ts'
+import { createNodes, type Nodes, type Value } from '../../../src/inference/nodes.ts'
+import { operatorsOf } from '../../../src/inference/operators.ts'
+
+export type Graph = Nodes & ReturnType<typeof operatorsOf>
 
 /** The sizes of a Llama-like decoder, as `config.json` names them. */
 export interface DecoderShape {
@@ -40,7 +31,8 @@ export interface WeightForm {
 export function buildDecoder(shape: DecoderShape, weights: WeightForm): Uint8Array {
   const { hidden, intermediate, layers, heads, keyValueHeads, vocabulary, positions } = shape
   const size = hidden / heads
-  const graph = createGraph('decoder')
+  const nodes = createNodes('decoder')
+  const graph = { ...nodes, ...operatorsOf(nodes) }
   const ids = graph.input('input_ids', 'int64', ['batch', 'sequence'])
   const mask = graph.input('attention_mask', 'int64', ['batch', 'total'])
   const places = graph.input('position_ids', 'int64', ['batch', 'sequence'])
@@ -53,15 +45,15 @@ export function buildDecoder(shape: DecoderShape, weights: WeightForm): Uint8Arr
   const tables = rotaryTables(positions, size)
   const angle = (table: Float32Array) => {
     const half = graph.node('Gather', [graph.constant('float32', [positions, size / 2], table), places])
-    return graph.node('Unsqueeze', [concat(graph, 2, half, half), integers(graph, 1)])
+    return graph.node('Unsqueeze', [graph.concat(2, half, half), graph.integers(1)])
   }
   const [cosines, sines] = [angle(tables.cosines), angle(tables.sines)]
   const rotate = (x: Value) => {
-    const [first, second] = split(graph, x, 3, 2)
-    const turned = concat(graph, 3, graph.node('Neg', [second!]), first!)
-    return add(graph, multiply(graph, x, cosines), multiply(graph, turned, sines))
+    const [first, second] = graph.split(x, 3, 2)
+    const turned = graph.concat(3, graph.node('Neg', [second!]), first!)
+    return graph.add(graph.multiply(x, cosines), graph.multiply(turned, sines))
   }
-  const toHeads = (x: Value, count: number) => transpose(graph, reshape(graph, x, 0, 0, count, size), 0, 2, 1, 3)
+  const toHeads = (x: Value, count: number) => graph.transpose(graph.reshape(x, 0, 0, count, size), 0, 2, 1, 3)
   const norm = (x: Value, name: string) => rootMeanSquareNorm(graph, x, weights.vector(graph, name, hidden))
 
   let x = weights.embed(graph, ids, shape)
@@ -72,22 +64,22 @@ export function buildDecoder(shape: DecoderShape, weights: WeightForm): Uint8Arr
     const query = rotate(toHeads(linear(normed, 'q', hidden, hidden), heads))
     const key = rotate(toHeads(linear(normed, 'k', hidden, keyValueHeads * size), keyValueHeads))
     const value = toHeads(linear(normed, 'v', hidden, keyValueHeads * size), keyValueHeads)
-    const keys = concat(graph, 2, pasts[layer]!.key, key)
-    const values = concat(graph, 2, pasts[layer]!.value, value)
+    const keys = graph.concat(2, pasts[layer]!.key, key)
+    const values = graph.concat(2, pasts[layer]!.value, value)
     graph.output(`present.${layer}.key`, keys, 'float32', ['batch', keyValueHeads, 'total', size])
     graph.output(`present.${layer}.value`, values, 'float32', ['batch', keyValueHeads, 'total', size])
 
     const wide = (y: Value) => repeatHeads(graph, y, heads / keyValueHeads, shape, size)
-    const scores = graph.node('MatMul', [query, transpose(graph, wide(keys), 0, 1, 3, 2)])
-    const scaled = add(graph, multiply(graph, scores, scalar(graph, 1 / Math.sqrt(size))), bias)
+    const scores = graph.node('MatMul', [query, graph.transpose(wide(keys), 0, 1, 3, 2)])
+    const scaled = graph.add(graph.multiply(scores, graph.scalar(1 / Math.sqrt(size))), bias)
     const probabilities = graph.node('Softmax', [scaled], { axis: { int: -1 } })
-    const mixed = transpose(graph, graph.node('MatMul', [probabilities, wide(values)]), 0, 2, 1, 3)
-    x = add(graph, x, linear(reshape(graph, mixed, 0, 0, hidden), 'o', hidden, hidden))
+    const mixed = graph.transpose(graph.node('MatMul', [probabilities, wide(values)]), 0, 2, 1, 3)
+    x = graph.add(x, linear(graph.reshape(mixed, 0, 0, hidden), 'o', hidden, hidden))
 
     const inner = norm(x, `${layer}.post_norm`)
-    const gate = silu(graph, linear(inner, 'gate', hidden, intermediate))
-    const product = multiply(graph, gate, linear(inner, 'up', hidden, intermediate))
-    x = add(graph, x, linear(product, 'down', intermediate, hidden))
+    const gate = graph.silu(linear(inner, 'gate', hidden, intermediate))
+    const product = graph.multiply(gate, linear(inner, 'up', hidden, intermediate))
+    x = graph.add(x, linear(product, 'down', intermediate, hidden))
   }
   const logits = weights.linear(graph, norm(x, 'norm'), 'lm_head', hidden, vocabulary)
   graph.output('logits', logits, 'float32', ['batch', 'sequence', vocabulary])
@@ -205,21 +197,21 @@ export const epsilon = 1e-5
 function attentionBias(graph: Graph, mask: Value, ids: Value): Value {
   const one = graph.constant('int64', [], BigInt64Array.of(1n))
   const zero = graph.constant('int64', [], BigInt64Array.of(0n))
-  const total = graph.node('Squeeze', [sizeOf(graph, mask, 1)])
-  const fresh = graph.node('Squeeze', [sizeOf(graph, ids, 1)])
+  const total = graph.node('Squeeze', [graph.sizeOf(mask, 1)])
+  const fresh = graph.node('Squeeze', [graph.sizeOf(ids, 1)])
   const range = (from: Value, to: Value) => graph.node('Range', [from, to, one])
-  const keyPlaces = graph.node('Unsqueeze', [range(zero, total), integers(graph, 0)])
-  const queryPlaces = graph.node('Unsqueeze', [range(graph.node('Sub', [total, fresh]), total), integers(graph, 1)])
+  const keyPlaces = graph.node('Unsqueeze', [range(zero, total), graph.integers(0)])
+  const queryPlaces = graph.node('Unsqueeze', [range(graph.node('Sub', [total, fresh]), total), graph.integers(1)])
   const causal = graph.node('LessOrEqual', [keyPlaces, queryPlaces])
-  const visible = graph.node('Unsqueeze', [graph.node('Cast', [mask], { to: { int: 9 } }), integers(graph, 1, 2)])
+  const visible = graph.node('Unsqueeze', [graph.node('Cast', [mask], { to: { int: 9 } }), graph.integers(1, 2)])
   const allowed = graph.node('And', [causal, visible])
-  return graph.node('Where', [allowed, scalar(graph, 0), scalar(graph, -3.4e38)])
+  return graph.node('Where', [allowed, graph.scalar(0), graph.scalar(-3.4e38)])
 }
 
 function rootMeanSquareNorm(graph: Graph, x: Value, weight: Value): Value {
-  const mean = graph.node('ReduceMean', [multiply(graph, x, x), integers(graph, -1)], { keepdims: { int: 1 } })
-  const root = graph.node('Sqrt', [add(graph, mean, scalar(graph, epsilon))])
-  return multiply(graph, graph.node('Div', [x, root]), weight)
+  const mean = graph.node('ReduceMean', [graph.multiply(x, x), graph.integers(-1)], { keepdims: { int: 1 } })
+  const root = graph.node('Sqrt', [graph.add(mean, graph.scalar(epsilon))])
+  return graph.multiply(graph.node('Div', [x, root]), weight)
 }
 
 /** [batch, kv heads, total, size] → [batch, heads, total, size], each row of heads repeated. */
@@ -231,13 +223,13 @@ function repeatHeads(
   size: number,
 ): Value {
   if (times === 1) return x
-  const batch = sizeOf(graph, x, 0)
-  const total = sizeOf(graph, x, 2)
+  const batch = graph.sizeOf(x, 0)
+  const total = graph.sizeOf(x, 2)
   const wide = graph.node('Expand', [
-    graph.node('Unsqueeze', [x, integers(graph, 2)]),
-    concat(graph, 0, batch, integers(graph, keyValueHeads, times), total, integers(graph, size)),
+    graph.node('Unsqueeze', [x, graph.integers(2)]),
+    graph.concat(0, batch, graph.integers(keyValueHeads, times), total, graph.integers(size)),
   ])
-  return graph.node('Reshape', [wide, concat(graph, 0, batch, integers(graph, heads), total, integers(graph, size))])
+  return graph.node('Reshape', [wide, graph.concat(0, batch, graph.integers(heads), total, graph.integers(size))])
 }
 
 /** Cosines and sines of the rotary angles, [positions, size / 2] each. */

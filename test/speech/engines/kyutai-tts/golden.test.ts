@@ -1,8 +1,10 @@
 // With --all only: a neural engine.
 /** Words, conditions, backbone, depth transformer and codec against the numbers of the authors' implementation. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createChooser } from '../../../../speech/engines/kyutai-tts/choice.ts'
-import { codecShape, loadDecoder, openCodecFile } from '../../../../speech/engines/kyutai-tts/codec.ts'
+import { codecOf, codecShape, openCodecFile } from '../../../../speech/engines/kyutai-tts/codec.ts'
 import { addPositions, voiceSlots } from '../../../../speech/engines/kyutai-tts/conditions.ts'
 import { readConfiguration } from '../../../../speech/engines/kyutai-tts/configuration.ts'
 import { type GenerationProbe, generateFrames } from '../../../../speech/engines/kyutai-tts/generation.ts'
@@ -11,7 +13,8 @@ import { type KyutaiModel, openKyutaiModel } from '../../../../speech/engines/ky
 import { readScript } from '../../../../speech/engines/kyutai-tts/script.ts'
 import { readVoiceFile } from '../../../../speech/engines/kyutai-tts/voice-file.ts'
 import { createWordMachine } from '../../../../speech/engines/kyutai-tts/words.ts'
-import { openTokenizer } from '../../../../speech/engines/pocket-tts/tokenizer.ts'
+import { loadCodec } from '../../../../speech/engines/neural/codec.ts'
+import { readPieces } from '../../../../speech/engines/neural/sentence-pieces.ts'
 import type { TensorData } from '../../../../src/inference/session.ts'
 import { closing } from '../../../helpers/disposal.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
@@ -47,7 +50,7 @@ async function withModel(
 for (const golden of models) {
   test(`${golden.name}: scripts become the words and pauses of the reference`, async () => {
     const { model, codec } = await readConfiguration(golden.folder)
-    const tokenizer = await openTokenizer(`${golden.folder}/${model.tokenizer_name}`)
+    const tokenizer = readPieces(await readFile(join(golden.folder, model.tokenizer_name)), model.tokenizer_name)
     const read = (script: readonly string[], padding: number) =>
       readScript(script, tokenizer, { frameRate: codec.frame_rate, padding }).entries
     for (const { script, padding_between: padding, entries } of golden.machine.scripts)
@@ -58,7 +61,7 @@ for (const golden of models) {
 
   test(`${golden.name}: the word machine goes the ways of the reference, with and without a second stream`, async () => {
     const { model, codec } = await readConfiguration(golden.folder)
-    const tokenizer = await openTokenizer(`${golden.folder}/${model.tokenizer_name}`)
+    const tokenizer = readPieces(await readFile(join(golden.folder, model.tokenizer_name)), model.tokenizer_name)
     for (const way of golden.machine.machine) {
       const script = [way.script].flat()
       const settings = { frameRate: codec.frame_rate, padding: way.padding_between }
@@ -117,16 +120,16 @@ for (const golden of models) {
     const { width } = codecShape(geometry, configuration)
     const codes = codesByFrame(golden)
     const books = codes[0]!.length
-    const decoder = await loadDecoder(file, geometry, configuration, books, { stages: true, window: 'row' })
+    const decoder = await loadCodec(codecOf(file, geometry, configuration, books, { stages: true, window: 'row' }))
     const whole = await decoder.openStream().run(codesTensor(codes), codes.length * geometry.stride)
-    close('mimi_latent', transposed(whole['latent']!), golden.floats('mimi_latent').data, limits.values)
+    close('mimi_latent', transposed(whole['quantizer']!), golden.floats('mimi_latent').data, limits.values)
     close('mimi_upsample', transposed(whole['upsample']!), golden.floats('mimi_upsample').data, limits.values)
     close('mimi_transformer', transposed(whole['transformer']!), golden.floats('mimi_transformer').data, limits.values)
     close('mimi_pcm', numbers(whole['audio']), golden.floats('mimi_pcm').data, limits.samples)
-    assert.is(whole['latent']!.shape[1], width)
+    assert.is(whole['quantizer']!.shape[1], width)
     await decoder.close()
 
-    const streaming = await loadDecoder(file, geometry, configuration, books)
+    const streaming = await loadCodec(codecOf(file, geometry, configuration, books))
     for (const size of [1, 3, codes.length]) {
       const signal = streaming.open()
       const pieces: Float32Array[] = []
@@ -136,7 +139,7 @@ for (const golden of models) {
     }
     await streaming.close()
 
-    const fewer = await loadDecoder(file, geometry, configuration, 24, { window: 'row' })
+    const fewer = await loadCodec(codecOf(file, geometry, configuration, 24, { window: 'row' }))
     const part = codes.map((frame) => frame.slice(0, 24))
     const { audio } = await fewer.openStream().run(codesTensor(part), codes.length * geometry.stride)
     const expected = golden.floats('mimi_pcm_fewer_codebooks').data
@@ -214,7 +217,7 @@ async function generate(model: KyutaiModel, golden: GoldenModel) {
     },
   })
   let heard = 0
-  for await (const { codes } of generated) heard += codes.length
+  for await (const codes of generated) heard += codes.length
   const skipped = model.configuration.audioDelay * (model.codebooks + 1)
   assert.is(heard, ((made.frames.length - skipped) / (model.codebooks + 1)) * model.codebooks)
   return made

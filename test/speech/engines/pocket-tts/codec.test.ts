@@ -4,15 +4,15 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { resample } from '../../../../speech/audio/resample.ts'
 import type { CacheShape } from '../../../../speech/blocks/key-value-cache.ts'
-import { buildMimiDecoder, codecShape, type StreamingGraph } from '../../../../speech/blocks/mimi-decoder.ts'
-import { buildMimiEncoder } from '../../../../speech/blocks/mimi-encoder.ts'
+import { buildMimiEncoder, codecShape } from '../../../../speech/blocks/mimi.ts'
 import { createRotaryTable } from '../../../../speech/blocks/positions.ts'
 import { createStream, type Stream } from '../../../../speech/blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../../../speech/blocks/transformer.ts'
-import { mimiDecoderOf } from '../../../../speech/engines/pocket-tts/decoder.ts'
+import { codecOf } from '../../../../speech/engines/pocket-tts/codec.ts'
 import { prefillVoice } from '../../../../speech/engines/pocket-tts/generation.ts'
 import type { PocketModel } from '../../../../speech/engines/pocket-tts/model.ts'
 import { readVoiceFile } from '../../../../speech/engines/pocket-tts/voice-file.ts'
+import type { StreamingGraph } from '../../../../src/inference/graph.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { openSession } from '../../../../src/inference/session.ts'
 import { suite } from '../../../helpers/suite.ts'
@@ -42,9 +42,9 @@ for (const folder of folders) {
 
   test(`${folder.name}: all frames decoded at once are those of the reference, at every stage`, () =>
     check(async (model) => {
-      const decoder = mimiDecoderOf(model.geometry, model.configuration)
-      const build = (file: Parameters<typeof buildMimiDecoder>[0]) => buildMimiDecoder(file, decoder, { stages: true })
-      await withStream(folder, model, decoder.shape, build, async (stream) => {
+      const shape = codecShape(model.geometry.decoder, model.configuration)
+      const build: Build = (file) => codecOf(file, model.geometry, model.configuration, { stages: true }).graph
+      await withStream(folder, model, shape, build, async (stream) => {
         const outputs = await decode(stream, model, folder.read('ar_next').data)
         for (const stage of ['quantizer', 'upsample', 'transformer'])
           if (folder.has(`dec_${stage}`))

@@ -3,9 +3,9 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { openTokenizer } from '../../../../speech/engines/neural/tokenizer.ts'
 import { readConfiguration } from '../../../../speech/engines/pocket-tts/configuration.ts'
 import { readGeometry } from '../../../../speech/engines/pocket-tts/geometry.ts'
-import { openJsonTokenizer } from '../../../../speech/engines/pocket-tts/json-tokenizer.ts'
 import { chunkText } from '../../../../speech/engines/pocket-tts/text.ts'
 import { openSpeechService } from '../../../../speech/service.ts'
 import { AppError } from '../../../../src/errors.ts'
@@ -16,6 +16,8 @@ import { suite } from '../../../helpers/suite.ts'
 import { makePocketModel, tinySize } from './model.ts'
 
 const test = suite('pocket-tts for Dutch')
+
+const size340 = { expected: 340, stated: 'the model has 340' }
 
 /** Unigram pieces as `tokenizer.json` holds them, so many in all. */
 function definition(pieces: number): object {
@@ -44,7 +46,7 @@ async function makeDutchModel(models: string): Promise<string> {
 
 test('its tokenizer cuts and joins text, and its marks are those that it was trained on', async () => {
   const folder = await makeDutchModel(temporaryFolder())
-  const tokenizer = await openJsonTokenizer(join(folder, 'tokenizer.json'))
+  const tokenizer = await openTokenizer(join(folder, 'tokenizer.json'), folder, size340)
   assert.equal([tokenizer.size, tokenizer.decode(tokenizer.encode('dag allen.'))], [340, 'dag allen.'])
   const file = await openTensorFile(join(folder, 'model.safetensors'))
   const configuration = await readConfiguration(folder, readGeometry(file))
@@ -75,7 +77,7 @@ test('a tokenizer that is damaged or of another model is named', async () => {
   const path = join(folder, 'tokenizer.json')
   for (const content of ['{', '{}', '[]']) {
     await writeFile(path, content)
-    const refused = await openJsonTokenizer(path).catch((reason: unknown) => reason)
+    const refused = await openTokenizer(path, folder, size340).catch((reason: unknown) => reason)
     assert.instance(refused, AppError)
     assert.match((refused as AppError).message, 'tokenizer.json')
   }

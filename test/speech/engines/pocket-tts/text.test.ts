@@ -3,8 +3,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { readPieces } from '../../../../speech/engines/neural/sentence-pieces.ts'
 import { chunkText, cutText, prepareText } from '../../../../speech/engines/pocket-tts/text.ts'
-import { createTokenizer, openTokenizer } from '../../../../speech/engines/pocket-tts/tokenizer.ts'
 import { hasFewWords } from '../../../../speech/text/few-words.ts'
 import { writeMessage } from '../../../../src/inference/protobuf.ts'
 import { fc } from '../../../helpers/properties.ts'
@@ -16,7 +16,7 @@ const test = suite('pocket-tts text')
 
 const sampling = { tokensPerSecond: 3, paddingSeconds: 2 } as Parameters<typeof chunkText>[2]['sampling']
 const rules = (removeSemicolons: boolean, tokensPerChunk: number) => ({
-  text: { removeSemicolons, framesAfterEnd: undefined },
+  text: { removeSemicolons, framesAfterEnd: undefined, replaced: {} },
   sampling: { ...sampling, tokensPerChunk },
 })
 
@@ -44,7 +44,7 @@ interface TextCases {
 
 for (const folder of folders.filter((path) => existsSync(join(path, 'tokenizer-golden.json'))))
   test('cuts every example into the pieces that the SentencePiece library cuts, and joins them again', async () => {
-    const tokenizer = await openTokenizer(join(folder, 'tokenizer.model'))
+    const tokenizer = readPieces(readFileSync(join(folder, 'tokenizer.model')), 'tokenizer.model')
     const { pairs } = JSON.parse(readFileSync(join(folder, 'tokenizer-golden.json'), 'utf8')) as TokenizerCases
     for (const { text, ids, decoded } of pairs) {
       assert.equal(tokenizer.encode(text), ids, text)
@@ -54,7 +54,7 @@ for (const folder of folders.filter((path) => existsSync(join(path, 'tokenizer-g
 
 for (const folder of folders.filter((path) => existsSync(join(path, 'text-prep-golden.json'))))
   test('prepares and cuts every example as the reference does', async () => {
-    const tokenizer = await openTokenizer(join(folder, 'tokenizer.model'))
+    const tokenizer = readPieces(readFileSync(join(folder, 'tokenizer.model')), 'tokenizer.model')
     const { cases } = JSON.parse(readFileSync(join(folder, 'text-prep-golden.json'), 'utf8')) as TextCases
     for (const { input, flags, max_tokens, prepared_whole_text, chunks } of cases) {
       // The reference's padding in front is trimmed away again before the text is cut.
@@ -70,7 +70,7 @@ for (const folder of folders.filter((path) => existsSync(join(path, 'text-prep-g
     }
   })
 
-const tokenizer = createTokenizer(tokenizerModel(340), 'tokenizer.model')
+const tokenizer = readPieces(tokenizerModel(340), 'tokenizer.model')
 
 test('any text comes back from its pieces', () => {
   fc.assert(
@@ -128,7 +128,7 @@ test('a model of another kind is refused by name', () => {
     { field: 3, message: [{ field: 2, bytes: new Uint8Array(8) }] },
   ])
   assert.throws(
-    () => createTokenizer(bytePairs, 'other.model'),
+    () => readPieces(bytePairs, 'other.model'),
     (thrown: { message: string; details: string[] }) =>
       thrown.message.includes('other.model') && thrown.details.length === 2,
   )
@@ -137,7 +137,7 @@ test('a model of another kind is refused by name', () => {
 test('a damaged model is refused by name, wherever it breaks off', () => {
   const whole = tokenizerModel(300)
   const refused = (length: number) =>
-    assert.throws(() => createTokenizer(whole.subarray(0, length), 'cut.model'), /cut\.model/)
+    assert.throws(() => readPieces(whole.subarray(0, length), 'cut.model'), /cut\.model/)
   for (let length = 0; length < whole.length; length += 1 + (length % 7)) refused(length)
   // Also where one piece has ended and the next has not begun.
   for (let end = 0; whole[end] === 0x0a; end += 2 + whole[end + 1]!) refused(end)

@@ -2,7 +2,6 @@
 /** Both halves of the codec against the numbers of the authors' implementation. */
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import type { StreamingGraph } from '../../../../speech/blocks/mimi-decoder.ts'
 import { createRotaryTable } from '../../../../speech/blocks/positions.ts'
 import { createStream, type Stream } from '../../../../speech/blocks/state-stream.ts'
 import { cacheShape, type TransformerShape } from '../../../../speech/blocks/transformer.ts'
@@ -10,6 +9,7 @@ import { buildCodecDecoder } from '../../../../speech/engines/qwen3-tts/codec-de
 import { buildCodecEncoder, rowsPerFrame } from '../../../../speech/engines/qwen3-tts/codec-encoder.ts'
 import { type QwenConfiguration, readConfiguration } from '../../../../speech/engines/qwen3-tts/configuration.ts'
 import { decoderShape, encoderShape } from '../../../../speech/engines/qwen3-tts/layers.ts'
+import type { StreamingGraph } from '../../../../src/inference/graph.ts'
 import { openTensorFile, type TensorFile } from '../../../../src/inference/safetensors.ts'
 import { openSession, type TensorData } from '../../../../src/inference/session.ts'
 import { suite } from '../../../helpers/suite.ts'

@@ -5,11 +5,12 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { parseWav, writeWav } from '../../../../speech/audio/wav.ts'
 import type { SpeechEngine, VoiceSource } from '../../../../speech/engines/engine.ts'
-import { openDecoderProcess } from '../../../../speech/engines/neural/decoder-process.ts'
+import { openCodec } from '../../../../speech/engines/neural/codec.ts'
+import { codecOf } from '../../../../speech/engines/qwen3-tts/codec-decoder.ts'
 import { readConfiguration } from '../../../../speech/engines/qwen3-tts/configuration.ts'
-import { decoderSource, loadDecoder, openCodecFile } from '../../../../speech/engines/qwen3-tts/decoder.ts'
 import { createEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
 import { AppError } from '../../../../src/errors.ts'
+import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { assertOtherSound, assertSameSound, joined } from '../pocket-tts/golden.ts'
@@ -235,12 +236,9 @@ test('a decoder in a process of its own makes the same samples', async () => {
 test('a cloned voice goes on where its recording ended: the sound is that of one call for both, each time', async () => {
   const folder = await modelOf('base')
   const { codec } = await readConfiguration(folder)
-  const file = await openCodecFile(folder)
-  const here = await loadDecoder(file, codec)
-  const beside = await openDecoderProcess<Int32Array>(decoderSource.module, {
-    plan: { folder },
-    identity: file.identity,
-  })
+  const file = await openTensorFile(join(folder, 'speech_tokenizer', 'model.safetensors'))
+  const here = await openCodec(codecOf(file, codec))
+  const beside = await openCodec(codecOf(file, codec), 'process')
   const groups = codec.decoder_config.num_quantizers
   const codesOf = (frames: number, seed: number) =>
     Int32Array.from({ length: frames * groups }, (_, i) => (i * 7 + seed) % codec.decoder_config.codebook_size)

@@ -2,7 +2,6 @@
  * SentencePiece unigram models (Kudo 2018, arXiv:1804.10959): reads a `tokenizer.model` and cuts text into the pieces with
  * the highest sum of scores. Ties, unknown characters and byte pieces are treated as the SentencePiece library treats them.
  */
-import { readFile } from 'node:fs/promises'
 import { AppError } from '../../../src/errors.ts'
 import { type ReadField, readMessage } from '../../../src/inference/inference.ts'
 
@@ -29,19 +28,8 @@ const unknownPenalty = 10
 /** Stands for a space inside the pieces. */
 const spaceMark = '▁'
 
-/** Reads a model; throws an AppError that names the file when it is missing, damaged, or of an unsupported kind. */
-export async function openTokenizer(path: string): Promise<Tokenizer> {
-  let bytes: Buffer
-  try {
-    bytes = await readFile(path)
-  } catch (thrown) {
-    throw new AppError('unavailable', `${path} is missing or cannot be read`, { cause: thrown })
-  }
-  return createTokenizer(bytes, path)
-}
-
-/** A tokenizer from the bytes of a model; `source` names it in messages. */
-export function createTokenizer(bytes: Uint8Array, source: string): Tokenizer {
+/** Reads a model; throws an AppError that names `source` when it is damaged or of an unsupported kind. */
+export function readPieces(bytes: Uint8Array, source: string): Tokenizer {
   const { pieces, trimsSpaces, addsSpace, byteFallback } = parseModel(bytes, source)
   const ids = new Map<string, number>()
   const byteIds = new Map<number, number>()

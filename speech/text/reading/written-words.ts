@@ -1,5 +1,5 @@
-import type { WordTime } from './engines/engine.ts'
-import type { WrittenWord } from './text/reading/reading.ts'
+import type { WordTime } from '../../engines/engine.ts'
+import type { WrittenWord } from './reading.ts'
 
 /**
  * Tells the words of a chunk as they were written, from the times of the words that an engine speaks for them: `$5` is heard from

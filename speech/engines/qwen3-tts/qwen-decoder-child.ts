@@ -1,5 +1,0 @@
-/** The process in which the codec decodes in parallel with the language model. */
-import { serveDecoder } from '../neural/serve-decoder.ts'
-import { decoderSource } from './decoder.ts'
-
-serveDecoder(decoderSource)
