@@ -96,7 +96,6 @@ export async function serve(
   try {
     const parts = { app, state, metrics, origin }
     const certificate = app.settings.tls && readTls(app.settings.tls)
-    for (const warning of certificate?.warnings ?? []) log.warn(warning)
     if (options.pull) await pullWeights(app, log, plan, options, io.signal)
     const accounts = api && (await openServiceAccounts(app, io, log))
     // Removes the temporary packages of a killed process before the first request.

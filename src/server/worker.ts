@@ -141,7 +141,7 @@ async function serve(io: ServiceIo, app: App, order: WorkerOrder, channel: Chann
   })
   const others = await listenForOthers(handler, secret)
   const server = createDealtServer(byPlace(app, handler, { channel, secret, ownerPort }), tls && readTls(tls))
-  prepareTakeOver(app, log, [server])
+  prepareTakeOver(app, [server])
   app.reloader!.listeners.add((outcome) => {
     if (outcome instanceof Error) log.error(outcome.message, { details: outcome.details.join('; ') || undefined })
   })
