@@ -1,4 +1,4 @@
-import { Histogram, secondBounds } from '../src/telemetry/telemetry.ts'
+import { Histogram, secondBounds } from '../src/metrics/metrics.ts'
 import type { ServerId } from './servers/manifest.ts'
 
 /** The work of one speech server in this process. */

@@ -28,7 +28,6 @@ const edge = [
   'src/model-hub',
   'src/keychain',
   'src/mcp-client',
-  'src/otlp',
 ]
 const faces = ['src/cli', 'src/server', 'src/mcp-server', 'src/console']
 
@@ -46,11 +45,6 @@ const places: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/client': ['src/mcp-client'],
   '@modelcontextprotocol/server': ['src/mcp-server'],
   '@mozilla/readability': ['src/formats/page-text-child.ts'],
-  '@opentelemetry/api': ['src/otlp'],
-  '@opentelemetry/core': ['src/otlp'],
-  '@opentelemetry/otlp-transformer': ['src/otlp'],
-  '@opentelemetry/resources': ['src/otlp'],
-  '@opentelemetry/sdk-trace': ['src/otlp'],
   ajv: ['src/formats/json-schema-child.ts'],
   'ajv-formats': ['src/formats/json-schema-child.ts'],
   'age-encryption': ['src/formats/age-child.ts'],
@@ -145,7 +139,6 @@ const sideDoors: Readonly<Record<string, string>> = {
   'src/app/compose.ts': 'everything: a command that changes a setting needs it only to check the rest',
   'src/app/fetched-file.ts': 'the sending of requests, for a file that is given by its address',
   'src/app/logins.ts': 'the login behind a Tab',
-  'src/app/telemetry.ts': 'OpenTelemetry, where a collector is set',
   'src/chat/dialects/openai/request-reader.ts': 'the reader of a whole request, where a chat has more than plain text',
   'src/chat/protocol/chunks.ts': 'chunks of a stream',
   'src/chat/tools/rounds.ts': 'the loop over tools, where a chat has any',
@@ -163,7 +156,6 @@ const sideDoors: Readonly<Record<string, string>> = {
   'src/operations/embeddings.ts': 'one area of operations, for a route that few use',
   'src/operations/packages.ts': 'one area of operations behind a Tab',
   'src/operations/speech.ts': 'one area of operations, for a route that few use',
-  'src/otlp/telemetry.ts': 'OpenTelemetry, where a collector is set',
   'src/personas/chat/conversation.ts': 'saved conversations, where a chat is kept',
   'src/personas/chat/keep-exchange.ts': 'what a persona keeps of a chat',
   'src/personas/package/upload.ts': 'the receiving of a package',
@@ -322,7 +314,6 @@ test('every dependency has a place, and every place a dependency', () => {
   const built = [
     '@bjorn3/browser_wasi_shim',
     ...['client', 'server'].map((name) => `@modelcontextprotocol/${name}`),
-    ...['api', 'core', 'otlp-transformer', 'resources', 'sdk-trace'].map((name) => `@opentelemetry/${name}`),
     ...'@mozilla/readability age-encryption commander conf eld eventsource-parser fflate h3 inquirer'.split(' '),
     ...'ipaddr.js jose ky linkedom listhen'.split(' '),
     ...['onnxruntime-node', 'pdfjs-dist', 'preact', 'prom-client', 'stemmer', 'string-width', 'undici', 'uplot', 'zod'],

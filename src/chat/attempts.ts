@@ -64,8 +64,6 @@ export interface Deadline {
         retries?(place: Pick<Attempt, 'plugin' | 'runner' | 'model'>, waitMs: number): void
       }
     | undefined
-  /** Headers of the target that is being asked: its trace context. */
-  headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** A target's answer, and the tries it took. */
@@ -115,9 +113,7 @@ export function createAttempts({
 }: AttemptsParts): Attempts {
   return {
     ask: (target, request, deadline, signal) =>
-      tryTarget(target, deadline, signal, (key) =>
-        target.ask(request, signal, deadline.endsAt, deadline.user, key, deadline.headers),
-      ),
+      tryTarget(target, deadline, signal, (key) => target.ask(request, signal, deadline.endsAt, deadline.user, key)),
     stream: (target, request, deadline, signal) =>
       tryTarget(target, deadline, signal, (key) => openStream(target, request, signal, deadline, key)),
     classify,
@@ -276,10 +272,10 @@ async function openStream(
   target: Target,
   request: ChatRequest,
   signal: AbortSignal | undefined,
-  { endsAt, user, headers, follows }: Deadline,
+  { endsAt, user, follows }: Deadline,
   key: string | undefined,
 ): Promise<AsyncIterable<ChatChunk>> {
-  const iterator = (await target.stream(request, signal, endsAt, user, key, headers))[Symbol.asyncIterator]()
+  const iterator = (await target.stream(request, signal, endsAt, user, key))[Symbol.asyncIterator]()
   follows?.accepted?.()
   const held: ChatChunk[] = []
   for (;;) {

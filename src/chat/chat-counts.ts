@@ -1,4 +1,4 @@
-import { Histogram, modelSecondBounds } from '../telemetry/telemetry.ts'
+import { Histogram, modelSecondBounds } from '../metrics/metrics.ts'
 import type { MeteredPlace } from './metering.ts'
 import { createPlaceTable, type PlaceRow } from './place-table.ts'
 

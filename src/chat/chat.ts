@@ -3,7 +3,7 @@
  * `protocol/` is the shape (messages, events, failures); `dialects/NAME/` is one wire format, which any
  * number of providers speak (a provider is a document in `plugins`); `tools/` are tools that a model calls;
  * `responses/` keeps responses and makes them in the background.
- * Uses: `plugins` and `accounts` for whom to ask and who asks, `telemetry`, the tools; `http/send.ts` for the wire. What a
+ * Uses: `plugins` and `accounts` for whom to ask and who asks, `metrics`, the tools; `http/send.ts` for the wire. What a
  * chat costs is counted in `usage`.
  * Begin with: `router.ts` (plans the targets), `attempts.ts` (the one retry loop), `provider.ts`, `dialects/dialects.ts`.
  */

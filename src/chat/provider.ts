@@ -53,15 +53,7 @@ export interface Target {
   readonly retry: { readonly attempts: number; readonly budgetMs: number }
   /** Changes with the target's configuration, which resets its circuit. */
   readonly identity: unknown
-  /** `traced` are headers that carry the trace context on. */
-  ask(
-    request: ChatRequest,
-    signal?: AbortSignal,
-    endsAt?: number,
-    user?: string,
-    key?: string,
-    traced?: Readonly<Record<string, string>>,
-  ): Promise<ChatReply>
+  ask(request: ChatRequest, signal?: AbortSignal, endsAt?: number, user?: string, key?: string): Promise<ChatReply>
   /** The answer's chunks. Resolves when the provider has accepted the request; the iteration throws when it breaks off. */
   stream(
     request: ChatRequest,
@@ -69,7 +61,6 @@ export interface Target {
     endsAt?: number,
     user?: string,
     key?: string,
-    traced?: Readonly<Record<string, string>>,
   ): Promise<AsyncIterable<ChatChunk>>
   /** The plugin's keys where it has several: `ask` and `stream` are told the one to use. */
   readonly keys?: (() => KeyPool | undefined) | undefined
@@ -139,11 +130,11 @@ export function httpTarget({
     retry: { attempts: manifest.retry?.attempts ?? 2, budgetMs: manifest.retry?.budget_ms ?? 10_000 },
     identity: manifest,
     keys,
-    async ask(request, signal, endsAt, user, key, traced) {
-      const first = await post(wire(request, false, user, traced), signal, endsAt, user, key)
+    async ask(request, signal, endsAt, user, key) {
+      const first = await post(wire(request, false, user), signal, endsAt, user, key)
       const instead = isGood(first) ? undefined : summaryRequest(request, first.status)
       if (instead) first.discard()
-      const reply = instead ? await post(wire(instead, false, user, traced), signal, endsAt, user, key) : first
+      const reply = instead ? await post(wire(instead, false, user), signal, endsAt, user, key) : first
       if (!isGood(reply)) throw await refusalOf(reply)
       const text = await reply.text(replyLimit)
       const body = parseBody(text)
@@ -152,8 +143,8 @@ export function httpTarget({
       // A text that begins otherwise has a mark or blank lines before it.
       return (answer as unknown) === body && text.startsWith('{') ? keepSource(answer, text) : answer
     },
-    async stream(request, signal, endsAt, user, key, traced) {
-      const reply = await post(wire(request, true, user, traced), signal, endsAt, user, key)
+    async stream(request, signal, endsAt, user, key) {
+      const reply = await post(wire(request, true, user), signal, endsAt, user, key)
       if (!isGood(reply)) throw await refusalOf(reply)
       return chunksOf(reply)
     },
@@ -178,7 +169,6 @@ export function httpTarget({
     asked: ChatRequest,
     streamed: boolean,
     user?: string,
-    traced?: Readonly<Record<string, string>>,
   ): { url: string; headers: Record<string, string>; body: Readonly<Record<string, unknown>> } {
     const isOwn = asked.extra_content !== undefined
     const request = isOwn ? forPlace(asked, dialect.id, manifest.endpoint, openReasoning(user)) : asked
@@ -195,7 +185,7 @@ export function httpTarget({
     for (const name in headers) all[name.toLowerCase()] = headers[name]!
     // A list: the betas of the client, and those of the plugin.
     const betas = [all['anthropic-beta'], ownHeaders['anthropic-beta']].filter(Boolean).join(',')
-    return { url, headers: Object.assign(all, ownHeaders, betas && { 'anthropic-beta': betas }, traced), body }
+    return { url, headers: Object.assign(all, ownHeaders, betas && { 'anthropic-beta': betas }), body }
   }
 
   /** Not `async`, and so without a promise of its own on the way of every chat: a failure may be thrown at once. */

@@ -1,6 +1,5 @@
 import { AppError } from '../errors.ts'
 import { Bag, type Kept } from '../process/process.ts'
-import type { Span } from '../telemetry/telemetry.ts'
 import type { ChatOutcome } from './chat-counts.ts'
 import { type Ended, EndedRequests } from './ended-requests.ts'
 import type { FollowedRequest, RequestFacts } from './followed-request.ts'
@@ -90,10 +89,6 @@ class Followed implements FollowedRequest, RequestWatch {
 
   get id(): string {
     return String(this.number)
-  }
-
-  get span(): Span | undefined {
-    return this.#watch?.span
   }
 
   get requestId(): string | undefined {

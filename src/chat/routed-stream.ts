@@ -42,7 +42,6 @@ export class StreamAccount implements Booking {
 
   /** Counts a chunk. Throws where a hard budget is spent by it. */
   count(chunk: ChatChunk): void {
-    if (this.#followed.isTraced) this.#followed.notePart(chunk)
     const entry = this.#entry
     if (!entry) return
     let tokens = 0

@@ -48,7 +48,7 @@ export interface ChatCall {
   readonly permits?: Permits | undefined
   /** Asks places on this machine only; see `RouterParts.localOnly`. */
   readonly localOnly?: boolean | undefined
-  /** Follows the request, for its log line and its trace. */
+  /** Follows the request, for its log line. */
   readonly watch?: RequestWatch | undefined
 }
 
@@ -134,7 +134,7 @@ export function createRouter(parts: RouterParts): Router {
     async complete(call, signal) {
       const metered = begin(call)
       try {
-        const { value, report, entry, followed } = await route(call, signal, parts.attempts.ask, metered, false)
+        const { value, report, entry, followed } = await route(call, signal, parts.attempts.ask, metered)
         const { cost, noted } = book(call, value, { report, entry, followed })
         if (noted) await noted
         return { reply: value, report, booking: { cost: () => cost, limitHeaders: (names) => metered?.headers(names) } }
@@ -148,7 +148,7 @@ export function createRouter(parts: RouterParts): Router {
     async stream(call, signal) {
       const metered = begin(call)
       try {
-        const { value, report, entry, followed } = await route(call, signal, parts.attempts.stream, metered, true)
+        const { value, report, entry, followed } = await route(call, signal, parts.attempts.stream, metered)
         followed.begun()
         const account = new StreamAccount(entry, metered, followed, (outcome) => count(call, report, outcome))
         const chunks = new GuardedChunks(value, { report, account, signal, classify: parts.attempts.classify })
@@ -194,7 +194,6 @@ export function createRouter(parts: RouterParts): Router {
   ): { readonly cost?: BookedCost; readonly noted?: Promise<void> } {
     let outcome: ChatOutcome = 'broken'
     let booked: ReturnType<MeteredAttempt['answered']> | undefined
-    if (followed.isTraced) followed.note(reply)
     try {
       entry?.reported(reply)
       const answered = new AnswerTokens()
@@ -221,7 +220,6 @@ export function createRouter(parts: RouterParts): Router {
     signal: AbortSignal | undefined,
     ask: (target: Target, request: ChatRequest, deadline: Deadline, signal?: AbortSignal) => Promise<Answered<T>>,
     metered: MeteredCall | undefined,
-    isStream: boolean,
   ): Promise<Routed<T>> {
     const unknown = unknownIn(call)
     const remarks = unknown ? await remarksOn(call, unknown) : []
@@ -254,20 +252,12 @@ export function createRouter(parts: RouterParts): Router {
       let shorter: Shorter | undefined
       do {
         let entry: MeteredAttempt | undefined
-        let followed: FollowedAttempt | undefined
         const { request, left } = requestFor(call, target, shorter)
         try {
           const reserved = metered?.attempt(target, left && request)
           entry = reserved instanceof Promise ? await reserved : reserved
-          followed = new FollowedAttempt(
-            { counts: parts.counts, now: parts.now, watch: call.watch },
-            target,
-            request,
-            isStream,
-          )
-          deadline.headers = followed.headers
+          const followed = new FollowedAttempt({ counts: parts.counts, now: parts.now, watch: call.watch }, target)
           const { value, attempt } = await ask(target, request, deadline, signal)
-          followed.tried(attempt.tries)
           observe(call, attempt)
           if (first !== target && call.purpose !== 'plugin_test') parts.counts?.fellBack(first, target)
           const { plugin, runner, model } = target
@@ -284,7 +274,6 @@ export function createRouter(parts: RouterParts): Router {
         } catch (reason) {
           const failure = reason instanceof PlaceRefused ? limited(target, reason) : reason
           entry?.ended(endingOf(failure, signal))
-          followed?.failed(failure instanceof AttemptFailed ? failure.attempt : { tries: 1 })
           if (!(failure instanceof AttemptFailed)) throw failure
           observe(call, failure.attempt)
           failures.push(failure)

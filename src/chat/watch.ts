@@ -1,4 +1,3 @@
-import type { Span } from '../telemetry/telemetry.ts'
 import type { Attempt } from './attempts.ts'
 import type { ChatOutcome } from './chat-counts.ts'
 import type { BookedCost } from './metering.ts'
@@ -11,14 +10,11 @@ export type AskedPlace = Pick<Attempt, 'plugin' | 'runner' | 'model'>
 export type ToldAttempt = Omit<Attempt, 'duration_ms'> & Partial<Pick<Attempt, 'duration_ms'>>
 
 /**
- * Follows one request through the core, for its log line, its trace and observers. Made by the face that received the
- * request.
+ * Follows one request through the core, for its log line and observers. Made by the face that received the request.
  */
 export interface RequestWatch {
   /** The id of the HTTP request. */
   readonly requestId?: string | undefined
-  /** The span of the request, where traces are kept. */
-  readonly span?: Span | undefined
   /** Called before a place is asked. */
   asks?(place: AskedPlace): void
   /** Called once the place that is asked begins to stream, before the first content. */

@@ -10,7 +10,6 @@ import {
   timeForms,
   timeFromText,
 } from '../personas/personas.ts'
-import { searchFacts, within } from '../telemetry/telemetry.ts'
 import { page } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { locatePersona, ownPersona } from './personas.ts'
@@ -314,21 +313,19 @@ export const searchMemories = defineOperation({
     cut: z.exactOptional(z.literal(true)),
   }),
   run: async (
-    { app, signal, watch },
+    { app, signal },
     { id: _id, query, limit, max_results, top_k, min_score, as_of, ...conditions },
     persona,
   ) => {
     const { memories, now } = await app.personas()
-    const search = () =>
-      memories.search(persona, {
-        query,
-        limit: limit ?? max_results ?? top_k ?? 10,
-        minScore: min_score,
-        filter: conditionsOf(conditions, now()),
-        asOf: as_of === undefined ? undefined : timeOf('as_of', as_of, now()),
-        signal,
-      })
-    const { hits, cut, ...about } = await within(watch?.span, 'search_memory', searchFacts, search)
+    const { hits, cut, ...about } = await memories.search(persona, {
+      query,
+      limit: limit ?? max_results ?? top_k ?? 10,
+      minScore: min_score,
+      filter: conditionsOf(conditions, now()),
+      asOf: as_of === undefined ? undefined : timeOf('as_of', as_of, now()),
+      signal,
+    })
     const results = hits.map(({ entry: found, ...hit }) => ({ ...found, ...hit }))
     return { results, ...about, ...(cut && { cut }) }
   },

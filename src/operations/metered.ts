@@ -5,11 +5,8 @@ import {
   type MeteredRequest,
   PlaceRefused,
   type Purpose,
-  providerName,
   type RequestWatch,
 } from '../chat/chat.ts'
-import { looksLikeKey } from '../plugins/plugins.ts'
-import { within } from '../telemetry/telemetry.ts'
 import type { Caller } from './operation.ts'
 
 /** The account that a caller's requests are booked to. */
@@ -44,7 +41,7 @@ export async function metered<T>(
     const tell = (outcome: 'answered' | 'failed') => watch.attempted({ ...place, runner: purpose, tries: 1, outcome })
     watch.asks?.({ ...place, runner })
     try {
-      const result = await within(watch.span, purpose, factsOf(purpose, place), () => run(attempt))
+      const result = await run(attempt)
       const cost = attempt.ended('answered')
       tell('answered')
       watch.ended?.('answered', { cost })
@@ -60,13 +57,5 @@ export async function metered<T>(
     throw reason
   } finally {
     call.end()
-  }
-}
-
-function factsOf(purpose: Purpose, { plugin, model }: MeteredPlace) {
-  return {
-    'gen_ai.operation.name': purpose,
-    'gen_ai.provider.name': providerName(plugin ?? 'local'),
-    'gen_ai.request.model': looksLikeKey(model) ? 'other' : model,
   }
 }

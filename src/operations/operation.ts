@@ -30,7 +30,7 @@ interface CallParts {
   readonly address?: string | undefined
   /** The id of the login, which logging out ends; undefined in process. */
   readonly session?: string | undefined
-  /** Follows the request: for its log line and its trace, and in process for a terminal. */
+  /** Follows the request: for its log line, and in process for a terminal. */
   readonly watch?: RequestWatch | undefined
   /** Sets a header of the answer; undefined in process. */
   readonly header?: ((name: string, value: string) => void) | undefined

@@ -63,7 +63,7 @@ type RouteRequest = (
 
 /** A chat with a persona, which the model may have named, or in a saved conversation. */
 async function preparePersonaChat(
-  { app, caller, signal, watch }: Pick<Call, 'app' | 'caller' | 'signal' | 'watch'>,
+  { app, caller, signal }: Pick<Call, 'app' | 'caller' | 'signal'>,
   { order, begun }: Pick<ReadyChat, 'order' | 'begun'>,
   named: string | undefined,
   route: RouteRequest,
@@ -87,7 +87,6 @@ async function preparePersonaChat(
     allow: (id) => requireChatPersona(key, id),
     by: { key: key?.id, permits: permitsOf(key), localOnly: isLocalOnly(order, app) },
     signal,
-    span: watch?.span,
   })
   const shown = shownModel ?? (named === undefined ? undefined : model)
   return {

@@ -1,6 +1,6 @@
 import type { App } from '../app/app.ts'
 import { type ChatCount, type PlaceRow, providerName } from '../chat/chat.ts'
-import { type Histogram, type MetricSource, type MetricValue, modelSecondBounds } from '../telemetry/telemetry.ts'
+import { type Histogram, type MetricSource, type MetricValue, modelSecondBounds } from '../metrics/metrics.ts'
 
 /** The chats of a service, the targets that they were sent to, and how fast these answered. */
 export function chatMetrics({ chats, health }: Pick<App, 'chats' | 'health'>): readonly MetricSource[] {

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { Histogram, type MetricSource, secondBounds } from '../telemetry/telemetry.ts'
+import { Histogram, type MetricSource, secondBounds } from '../metrics/metrics.ts'
 import type { RequestContext } from './request-context.ts'
 
 /** Counts the answers of one server, under their routes' patterns: addresses hold personal names. */

@@ -9,7 +9,6 @@ import { hopHeader } from '../http/http.ts'
 import { installationId } from '../installation-id.ts'
 import { type Operation, operations } from '../operations/operations.ts'
 import type { Bag } from '../process/process.ts'
-import type { SpanAttributes, Tracer } from '../telemetry/telemetry.ts'
 import { type BodyTimeouts, createBodyWatch, usualBodyTimeouts } from './body-watch.ts'
 import { checkHost, checkOrigin } from './browser-guards.ts'
 import { consolePath, consoleRoutes, redirect, wantsPage } from './console-routes.ts'
@@ -33,7 +32,7 @@ import {
   sendJson,
   splitTarget,
 } from './request-context.ts'
-import { type Observe, probes } from './request-log.ts'
+import type { Observe } from './request-log.ts'
 import { type Route, serveOperation } from './routes.ts'
 
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -54,8 +53,6 @@ export interface ServerParts {
   readonly bodyTimeouts?: BodyTimeouts
   /** Shared by the servers of a process; by default this server's own. */
   readonly metrics?: Metrics
-  /** Begins traces, where they are kept. */
-  readonly tracer?: Tracer | undefined
   /** Finds the client of a request, for the log. */
   readonly origin?: (request: IncomingMessage) => Pick<Origin, 'address'>
   /** Called after every answer, for the log. */
@@ -139,7 +136,7 @@ function serviceRoutes({ app, version, state }: ServerParts): readonly Route[] {
 const noParams: Record<string, string> = {}
 
 export interface MountParts
-  extends Pick<ServerParts, 'app' | 'observe' | 'bodyTimeouts' | 'metrics' | 'tracer' | 'origin'>,
+  extends Pick<ServerParts, 'app' | 'observe' | 'bodyTimeouts' | 'metrics' | 'origin'>,
     Partial<Pick<ServerParts, 'state'>> {
   readonly http?: HttpCounts
   /** The error shape of an address without a route, and the routes to name in it; undefined for the shape of /api. */
@@ -156,7 +153,7 @@ const answeredWhileDraining = new Set(['/health', '/ready', '/metrics'])
  * map; h3 routes all others.
  */
 export function mount(
-  { app, observe, http, tracer, origin, unknown, state, bodyTimeouts }: MountParts,
+  { app, observe, http, origin, unknown, state, bodyTimeouts }: MountParts,
   routes: readonly Route[],
 ): NodeHandler {
   const watchBody = createBodyWatch(bodyTimeouts ?? usualBodyTimeouts)
@@ -214,14 +211,12 @@ export function mount(
       const { statusCode: status } = response
       http?.ended(context, path, status)
       observe(context, path, status)
-      if (context.record.span) endSpan(context, path, status)
     })
     const kept = state?.open?.add(context)
     const { record } = context
     http?.begun()
     // Read now: a closed connection has no address.
     record.client = origin?.(request).address
-    if (tracer && !probes.has(path)) record.span = tracer.request(request.headers, requestFacts(context, path))
     const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET')
     const route = methods.get(method)
     try {
@@ -284,25 +279,4 @@ function decoded(text: string): string {
   } catch (cause) {
     throw new AppError('invalid', 'Invalid escape in the address', { cause })
   }
-}
-
-/** The facts of a request by OpenTelemetry's conventions for HTTP servers: its route, not its path. */
-function requestFacts({ request, record, id }: RequestContext, route: string): SpanAttributes {
-  return {
-    'http.request.method': request.method,
-    'http.route': route || undefined,
-    'url.scheme': 'http',
-    'client.address': record.client,
-    'network.protocol.version': request.httpVersion,
-    'aichat.request_id': id,
-  }
-}
-
-/** Ends the span of a request; a status below 500 is no failure of this server. */
-function endSpan({ request, record }: RequestContext, route: string, status: number): void {
-  const { span, user } = record
-  if (!span) return
-  span.rename(route ? `${request.method} ${route}` : `${request.method}`)
-  span.set({ 'http.response.status_code': status, 'enduser.id': user })
-  span.end(status >= 500 ? String(status) : undefined)
 }

@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, Server as SecureServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import type { SecureContextOptions } from 'node:tls'
 import { listen } from 'listhen'
 import { AppError } from '../errors.ts'
 import { serviceUrl } from '../http/http.ts'
 import { Bag, within } from '../process/process.ts'
 import { serveExpectations } from './expectations.ts'
 import type { NodeHandler } from './http-server.ts'
-import type { TlsPair } from './tls.ts'
 
 /** A listening server. */
 export interface Listening {
@@ -26,7 +26,7 @@ export interface Listening {
   /** Stops listening, and cuts the answers in flight. */
   close(): Promise<void>
   /** Another certificate for connections from now on; no effect without TLS. */
-  replaceTls(pair: TlsPair): void
+  replaceTls(pair: SecureContextOptions): void
 }
 
 /** The address of a server, and its names in messages. */
@@ -39,7 +39,7 @@ export interface ListenOptions {
   /** The flag for another port. */
   readonly portFlag: string
   /** The certificate of an https server. */
-  readonly tls?: TlsPair | undefined
+  readonly tls?: SecureContextOptions | undefined
   /** Names the service of this data folder that has a port. */
   readonly ownAt?: (port: number) => string | undefined
 }
@@ -101,7 +101,7 @@ export interface DealtServer extends Pick<Listening, 'finish' | 'close' | 'repla
 }
 
 /** Makes the server of a worker: its connections come from the owner of the port. */
-export function createDealtServer(handler: NodeHandler, tls: TlsPair | undefined): DealtServer {
+export function createDealtServer(handler: NodeHandler, tls: SecureContextOptions | undefined): DealtServer {
   const server = createOwnServer(tls)
   const answering = answerBy(server, handler)
   // Node begins to check the timeouts of connections when a server listens.
@@ -152,8 +152,8 @@ function answerBy(server: Server, handler: NodeHandler): Bag<ServerResponse> {
   return answering
 }
 
-function replaceTlsOf(server: Server, pair: TlsPair): void {
-  if (server instanceof SecureServer) server.setSecureContext(pair.options)
+function replaceTlsOf(server: Server, pair: SecureContextOptions): void {
+  if (server instanceof SecureServer) server.setSecureContext(pair)
 }
 
 /** The addresses of a server that listens. */
@@ -370,14 +370,14 @@ export function isBlockedPort(port: number): boolean {
 const handshakeMs = 10_000
 
 /** A server that does not listen yet. */
-function createOwnServer(tls: TlsPair | undefined): Server {
+function createOwnServer(tls: SecureContextOptions | undefined): Server {
   return tls
-    ? createSecureServer({ ...tls.options, handshakeTimeout: handshakeMs, ALPNProtocols: ['http/1.1'] })
+    ? createSecureServer({ ...tls, handshakeTimeout: handshakeMs, ALPNProtocols: ['http/1.1'] })
     : createServer()
 }
 
 /** A server for the case that listhen does not cover: https with a certificate that changes. */
-async function listenSecurely(where: Pick<ListenOptions, 'host' | 'port'>, tls: TlsPair): Promise<Server> {
+async function listenSecurely(where: Pick<ListenOptions, 'host' | 'port'>, tls: SecureContextOptions): Promise<Server> {
   const server = createOwnServer(tls)
   server.listen(where)
   await once(server, 'listening')

@@ -1,7 +1,7 @@
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { SpeechCounts } from '../../speech/speech.ts'
 import { type App, databaseState, instanceName } from '../app/app.ts'
-import { type Histogram, type MetricDistribution, type MetricSource, secondBounds } from '../telemetry/telemetry.ts'
+import { type Histogram, type MetricDistribution, type MetricSource, secondBounds } from '../metrics/metrics.ts'
 import { chatMetrics } from './chat-metrics.ts'
 import { createHttpCounts, type HttpCounts, httpMetrics } from './http-metrics.ts'
 import { storeMetrics } from './store-metrics.ts'

@@ -226,7 +226,7 @@ const routes: readonly DocumentedRoute[] = [
   ),
   openai(
     'GET /v1/responses/{id}',
-    'A response that is kept; ?stream=true tells the events of one that was made with background: true, ?starting_after=N those after a number.',
+    'A response that is kept; ?stream=true tells the events of one that was made with background: true, ?starting_after=N those after a number; after its end the last one alone.',
     { answer: keptResponse, produces: jsonOrEvents },
   ),
   openai('DELETE /v1/responses/{id}', 'Removes a response that is kept, and stops one in the background.', {

@@ -7,7 +7,6 @@ import type { AskedPlace, RequestWatch, ToldAttempt } from '../chat/chat.ts'
 import { AppError, toAppError } from '../errors.ts'
 import { heavyValue, weightOf, writeJson } from '../formats/formats.ts'
 import { looksLikeKey } from '../plugins/plugins.ts'
-import type { RequestSpan } from '../telemetry/telemetry.ts'
 import { userOf } from './request-holder.ts'
 
 /** The headers of every answer (OWASP REST Security Cheat Sheet): it is not cached, sniffed, framed or run. */
@@ -263,13 +262,12 @@ export async function drained(response: ServerResponse): Promise<void> {
   response.off('close', stop)
 }
 
-/** The facts of one request that its log line and its trace tell: never its content. */
+/** The facts of one request that its log line shows: never its content. */
 class RequestRecord implements RequestWatch {
   /** The client's address, behind trusted proxies. */
   client: string | undefined
   /** The user's id. */
   user: string | undefined
-  span: RequestSpan | undefined
   /** The place that was asked last. */
   plugin: string | undefined
   place: Pick<AskedPlace, 'plugin' | 'model'> | undefined

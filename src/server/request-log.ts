@@ -7,7 +7,7 @@ import type { RequestContext } from './request-context.ts'
 export type Observe = (context: RequestContext, route: string, status: number) => void
 
 /** Polled every few seconds by supervisors and collectors, and by the console while its live view is open. */
-export const probes: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics', '/api/requests', '/api/load'])
+const probes: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics', '/api/requests', '/api/load'])
 
 /**
  * Writes a line for each answer, once it has ended or was cut off: routes by their patterns and models by their labels, since
@@ -17,7 +17,7 @@ export function requestLog(log: Log, { chats }: Pick<App, 'chats'>, server: stri
   return ({ request, id, startedAt, record }, route, status) => {
     const write = status < 400 && probes.has(route) ? log.debug : log.info
     if (!write.isOn) return
-    const { client, user, plugin, place, hasAnswered, attempts, sentBefore, span } = record
+    const { client, user, plugin, place, hasAnswered, attempts, sentBefore } = record
     write('request', {
       request_id: id,
       method: request.method,
@@ -31,7 +31,6 @@ export function requestLog(log: Log, { chats }: Pick<App, 'chats'>, server: stri
       plugin,
       model: place && chats.labelOf(place, hasAnswered),
       attempts: plugin === undefined ? undefined : attempts,
-      trace_id: span?.headers['traceparent']?.split('-')[1],
     })
   }
 }

@@ -24,7 +24,7 @@ import { type Listening, openServer } from './listen.ts'
 import { createLog, type Log, logFormat } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { requestLog } from './request-log.ts'
-import { cutAnswers, lastEventsMs, openServiceTelemetry, tellOfDatabase } from './service-parts.ts'
+import { cutAnswers, lastEventsMs, tellOfDatabase } from './service-parts.ts'
 import { openSupervisor } from './supervisor.ts'
 import { takeOverOn } from './take-over.ts'
 import { readTls } from './tls.ts'
@@ -88,18 +88,14 @@ export async function serve(
   const state: ServerState & Required<Pick<ServerState, 'open'>> = { phase: 'starting', open: new Bag() }
   const metrics = createMetrics(app, version(), crew)
   const origin = clientOrigins(proxiesOf(app.settings))
-  let telemetry: Awaited<ReturnType<typeof openServiceTelemetry>>
   const listening: Listening[] = []
   const services = new Map<string, SpeechService>()
   let schedule: Schedule | undefined
   let upkeep: Maintenance | undefined
   let stopLooking: (() => void) | undefined
   try {
-    telemetry = await openServiceTelemetry(app, log)
-    const { tracer } = telemetry ?? {}
-    const parts = { app, state, metrics, origin, tracer }
+    const parts = { app, state, metrics, origin }
     const certificate = app.settings.tls && readTls(app.settings.tls)
-    for (const warning of certificate?.warnings ?? []) log.warn(warning)
     if (options.pull) await pullWeights(app, log, plan, options, io.signal)
     const accounts = api && (await openServiceAccounts(app, io, log))
     // Removes the temporary packages of a killed process before the first request.
@@ -181,7 +177,6 @@ export async function serve(
     await cutAnswers(state.open, log)
     await Promise.all(listening.map((server) => server.close()))
     await Promise.all([...services.values()].map((service) => service.close()))
-    await telemetry?.close()
     await app.close()
     app.service?.remove()
     await supervisor.close()

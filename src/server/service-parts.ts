@@ -2,8 +2,6 @@ import { once } from 'node:events'
 import type { App } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { type Bag, within } from '../process/process.ts'
-import { readTelemetry } from '../settings/settings.ts'
-import { version } from '../version.ts'
 import type { Log } from './log.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -27,12 +25,4 @@ export async function cutAnswers(open: Bag<RequestContext>, log: Log): Promise<v
   for (const context of contexts)
     context.abort(new AppError('unavailable', 'This server is stopping', { retryAfter: 5 }))
   await within(Promise.all(ended), lastEventsMs)
-}
-
-/** Opens the way to the collector that the environment names; undefined where it names none. */
-export async function openServiceTelemetry(app: App, log: Log) {
-  const settings = readTelemetry(app.settings.environment, log.warn)
-  if (!settings) return undefined
-  const { openTelemetryArea } = await import('../app/telemetry.ts')
-  return openTelemetryArea(app.ownPorts, { settings, version: version(), tell: log.warn })
 }

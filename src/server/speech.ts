@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import { answerWith, listVoices, type SpeechService } from '../../speech/speech.ts'
 import { AppError } from '../errors.ts'
 import { Download } from '../operations/operations.ts'
-import { type SpanAttributes, within } from '../telemetry/telemetry.ts'
 import { type MountParts, mount, type NodeHandler } from './http-server.ts'
 import { metricsRoute } from './metrics-route.ts'
 import { type RequestContext, sendJson } from './request-context.ts'
@@ -17,8 +16,6 @@ import {
 } from './speech-body.ts'
 
 /** Its first audio, or all of it where it is not streamed; the text is content, and not recorded. */
-const speechFacts: SpanAttributes = { 'gen_ai.operation.name': 'speech', 'gen_ai.provider.name': 'local' }
-
 /** A listener that has not taken a piece of audio (some seconds of it) within this many milliseconds is cut off. */
 const usualWriteTimeoutMs = 60_000
 
@@ -81,7 +78,7 @@ function speechRoutes(service: SpeechService, writeTimeoutMs: number): readonly 
   ): Promise<void> {
     const speech = await service.speak(request, context.signal)
     const form = { stream, format, text: request.input, voice: request.voice }
-    const answer = await within(context.record.span, 'speech', speechFacts, () => answerWith(speech, form))
+    const answer = await answerWith(speech, form)
     try {
       if (stream) context.response.socket?.setNoDelay(true)
       const body = withWriteTimeout(answer.body, context.response, writeTimeoutMs)

@@ -1,6 +1,6 @@
 import type { App } from '../app/app.ts'
+import type { MetricSource } from '../metrics/metrics.ts'
 import { whileUnderWay } from '../process/process.ts'
-import type { MetricSource } from '../telemetry/telemetry.ts'
 
 type StoredSize = NonNullable<Awaited<ReturnType<App['storedSize']>>>
 

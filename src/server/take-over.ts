@@ -18,7 +18,7 @@ export function takeOverOn(
 ): () => void {
   const { reloader, service, crew } = app
   if (!reloader) return () => {}
-  prepareTakeOver(app, log, listening)
+  prepareTakeOver(app, listening)
   // The workers take it over after this process, which reports it when all have.
   const after = (work: () => unknown) => void (crew ? crew.reloaded().then(work) : work())
   reloader.listeners.add((outcome) => {
@@ -44,7 +44,6 @@ export function takeOverOn(
 /** Has a reload check the proxies and the certificate of these servers, and take the certificate over. */
 export function prepareTakeOver(
   { reloader }: Pick<App, 'reloader'>,
-  log: Log,
   listening: readonly Pick<Listening, 'replaceTls'>[],
 ): void {
   reloader?.parts.add(({ trustProxy }) => void readProxies(trustProxy))
@@ -52,7 +51,6 @@ export function prepareTakeOver(
     if (!tls) return undefined
     const pair = readTls(tls)
     return () => {
-      for (const warning of pair.warnings) log.warn(warning)
       for (const server of listening) server.replaceTls(pair)
     }
   })

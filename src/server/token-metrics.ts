@@ -1,5 +1,5 @@
 import { providerName } from '../chat/chat.ts'
-import type { Histogram, MetricSource } from '../telemetry/telemetry.ts'
+import type { Histogram, MetricSource } from '../metrics/metrics.ts'
 import { type TokenCount, type TokenCounts, tokenBounds } from '../usage/usage.ts'
 
 /** Parts of a count by modality: all but audio counts as text, since providers tell no more. */

@@ -1,6 +1,6 @@
 import type { Crew } from '../app/app.ts'
+import type { MetricSource, MetricValue } from '../metrics/metrics.ts'
 import { whileUnderWay } from '../process/process.ts'
-import type { MetricSource, MetricValue } from '../telemetry/telemetry.ts'
 import type { Snapshot } from './metrics.ts'
 
 /** The workers of a service: their state, memory and processor time. */

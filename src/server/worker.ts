@@ -13,7 +13,7 @@ import { createLog, logFormat } from './log.ts'
 import { createMetrics, type Snapshot } from './metrics.ts'
 import type { RequestContext } from './request-context.ts'
 import { requestLog } from './request-log.ts'
-import { cutAnswers, openServiceTelemetry, tellOfDatabase } from './service-parts.ts'
+import { cutAnswers, tellOfDatabase } from './service-parts.ts'
 import { prepareTakeOver } from './take-over.ts'
 import { readTls } from './tls.ts'
 import { type Channel, openChannel } from './worker-channel.ts'
@@ -132,17 +132,16 @@ async function serve(io: ServiceIo, app: App, order: WorkerOrder, channel: Chann
   const open = new Bag<RequestContext>()
   const state: ServerState = { phase: order.phase, open }
   const metrics = createMetrics(app, version())
-  const telemetry = await openServiceTelemetry(app, log)
   const [accounts, keys] = await Promise.all([app.accounts(), app.apiKeys(), app.chat()])
   const handler = createServer({
-    ...{ app, state, metrics, version: version(), tracer: telemetry?.tracer },
+    ...{ app, state, metrics, version: version() },
     origin: clientOrigins(proxiesOf(app.settings)),
     identify: identifyBy(accounts, keys, app.settings, { setupToken, database: app.database }),
     observe: requestLog(log, app, 'api'),
   })
   const others = await listenForOthers(handler, secret)
   const server = createDealtServer(byPlace(app, handler, { channel, secret, ownerPort }), tls && readTls(tls))
-  prepareTakeOver(app, log, [server])
+  prepareTakeOver(app, [server])
   app.reloader!.listeners.add((outcome) => {
     if (outcome instanceof Error) log.error(outcome.message, { details: outcome.details.join('; ') || undefined })
   })
@@ -169,7 +168,6 @@ async function serve(io: ServiceIo, app: App, order: WorkerOrder, channel: Chann
       await server.close()
       others.closeAllConnections()
       others.close()
-      await telemetry?.close()
       await app.close()
       lines.flush()
     },

@@ -42,4 +42,3 @@ export {
   type TlsFiles,
   unknownEntries,
 } from './read-settings.ts'
-export { readTelemetry, type TelemetrySettings } from './telemetry.ts'

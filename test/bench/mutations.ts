@@ -52,11 +52,10 @@ const testedIn: Readonly<Record<string, readonly string[]>> = {
   'src/server': ['test/acceptance/serve.test.js'],
   'src/app': ['test/operations', 'test/server', 'test/cli/chat'],
   'src/mcp-server': ['test/server'],
+  'src/metrics': ['test/server'],
   'src/operations': ['test/server'],
-  'src/otlp': ['test/server/tracing.test.js', 'test/server'],
   'src/personas': ['test/operations', 'test/server'],
   'src/settings': ['test/cli/config'],
-  'src/telemetry': ['test/server'],
   'src/usage': ['test/server'],
 }
 

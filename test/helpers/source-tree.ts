@@ -39,7 +39,7 @@ const layers: readonly (readonly string[])[] = [
     'src/otlp',
   ],
   ['src/plugins', 'src/chat', 'src/accounts', 'src/personas', 'src/usage', 'speech'],
-  ['src/formats', 'src/process', 'src/http', 'src/inference', 'src/telemetry', 'src'],
+  ['src/formats', 'src/process', 'src/http', 'src/inference', 'src/metrics', 'src'],
 ]
 
 /** One import, re-export or `import()`. */

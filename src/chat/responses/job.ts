@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream'
-import { createDeflate, createInflate } from 'node:zlib'
 import { isObject } from '../protocol/json-object.ts'
 import { interrupted } from './responses.ts'
 import type { ResponseObject } from './store.ts'
@@ -28,7 +26,7 @@ export interface JobParts {
   readonly queued: ResponseObject
   run(signal: AbortSignal): AsyncIterable<Piece>
   /** Writes its end, before any reader gets it. Resolves with the end that was written before, by another process. */
-  save(response: ResponseObject, events: Uint8Array): Promise<ResponseObject | undefined>
+  save(response: ResponseObject): Promise<ResponseObject | undefined>
 }
 
 interface Event {
@@ -109,9 +107,8 @@ export function createJob({ queued, run, save }: JobParts): Job {
 
   async function settle(end: ResponseObject, stored = end): Promise<ResponseObject> {
     controller.abort()
-    const lastOf = (last: ResponseObject) => textOf({ type: terminalOf(last), response: last })
     try {
-      response = (await save(stored, await pack(texts.concat(lastOf(end))))) ?? end
+      response = (await save(stored)) ?? end
     } catch {
       response = {
         ...interrupted(end),
@@ -119,7 +116,7 @@ export function createJob({ queued, run, save }: JobParts): Job {
         error: { code: 'server_error', message: 'The answer was not kept.' },
       }
     }
-    texts.push(lastOf(response))
+    texts.push(eventText({ type: terminalOf(response), response }, texts.length))
     isOver = true
     wake()
     return response
@@ -127,18 +124,14 @@ export function createJob({ queued, run, save }: JobParts): Job {
 
   function push(event: Event): void {
     if (ended) return
-    const text = textOf(event)
+    // Numbered again: `queued`, the one before the answer, comes on top of those of its writer.
+    const text = eventText(event, texts.length)
     texts.push(text)
     characters += text.length
     wake()
     news = new Promise((resolve) => {
       wake = resolve
     })
-  }
-
-  /** Numbers an event again: the one before the answer, `queued`, comes on top of those of its writer. */
-  function textOf(event: Event): string {
-    return `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: texts.length })}\n\n`
   }
 }
 
@@ -161,38 +154,15 @@ function tooLong(response: ResponseObject): ResponseObject {
   return { ...response, status: 'failed', error: { code: 'server_error', message } }
 }
 
-/** Characters of events that are packed, or unpacked, in one turn of the event loop. */
-const packedAtOnce = 1 << 20
-
-/** The events as bytes. */
-async function pack(texts: readonly string[]): Promise<Buffer> {
-  const packed: Buffer[] = []
-  const packing = Readable.from(inPieces(texts)).pipe(createDeflate())
-  for await (const piece of packing) packed.push(piece as Buffer)
-  return Buffer.concat(packed)
+/**
+ * The stream of a response that has ended: of its events the last alone is kept, and before it comes the first where its client
+ * has none, since clients begin with that.
+ */
+export async function* endedEvents(response: ResponseObject, after: number): AsyncGenerator<string> {
+  if (after < 0) yield eventText({ type: 'response.created', response }, 0)
+  yield eventText({ type: terminalOf(response), response }, Math.max(after + 1, 1))
 }
 
-function* inPieces(texts: readonly string[]): Generator<Buffer> {
-  let piece = ''
-  for (const text of texts) {
-    piece += text
-    if (piece.length < packedAtOnce) continue
-    yield Buffer.from(piece)
-    piece = ''
-  }
-  if (piece !== '') yield Buffer.from(piece)
-}
-
-/** The events of a finished job after a sequence number. */
-export async function* writtenEvents(written: Uint8Array, after: number): AsyncIterable<string> {
-  const unpacking = Readable.from([written])
-    .pipe(createInflate({ chunkSize: packedAtOnce }))
-    .setEncoding('utf8')
-  let number = 0
-  let rest = ''
-  for await (const piece of unpacking) {
-    const events = (rest + (piece as string)).split('\n\n')
-    rest = events.pop() ?? ''
-    for (const event of events) if (number++ > after) yield `${event}\n\n`
-  }
+function eventText(event: Event, number: number): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: number })}\n\n`
 }

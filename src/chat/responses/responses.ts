@@ -51,7 +51,7 @@ export interface Responses {
   /** Keeps a response that is answered in the background. */
   begin(opened: OpenedRequest, response: ResponseObject, reader: Reader): Promise<void>
   /** Ends it, and adds an answer to the conversation of its request; false when it was removed, or has ended, meanwhile. */
-  finish(owner: string, response: ResponseObject, events?: Uint8Array, opened?: OpenedRequest): Promise<boolean>
+  finish(owner: string, response: ResponseObject, opened?: OpenedRequest): Promise<boolean>
   /** Throws `not_found`. */
   find(reader: Reader, id: string): Promise<KeptResponse>
   /** A page of the items that a response was asked beside those behind it. Throws `not_found`, or `invalid` for `after`. */
@@ -60,8 +60,6 @@ export interface Responses {
     id: string,
     page: ItemPage,
   ): Promise<{ readonly items: readonly Item[]; readonly more: boolean }>
-  /** The events of a finished response that was made in the background; undefined for another. */
-  events(reader: Reader, id: string): Promise<Uint8Array | undefined>
   /** Throws `not_found`. */
   remove(reader: Reader, id: string): Promise<void>
   /** How many an owner has, and their bytes. */
@@ -150,8 +148,7 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
       const created = { created_at: clock(), owner: reader.owner, key: reader.key }
       await store.add({ ...created, previous, response, input: own, unfinished: true }, bounds)
     },
-    finish: (owner, response, events, opened) =>
-      store.finish(owner, response, events, opened && appendedBy(opened, response)),
+    finish: (owner, response, opened) => store.finish(owner, response, opened && appendedBy(opened, response)),
     find: async (reader, id) => sureOf(isResponseId(id) ? await store.find(reader, id, since()) : undefined, id),
     async input(reader, id, page) {
       const found = isResponseId(id) ? await store.input(reader, id, since(), page) : undefined
@@ -159,7 +156,6 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
       sureOf(isResponseId(id) ? await store.find(reader, id, since()) : undefined, id)
       throw wrongField('after', `The response has no item with id '${page.after}'`)
     },
-    events: (reader, id) => store.events(reader, id, since()),
     async remove(reader, id) {
       if (!isResponseId(id) || !(await store.remove(reader, id))) throw responseNotFound(id)
     },

@@ -112,8 +112,8 @@ export interface ResponseStore {
    * take the response back.
    */
   add(response: NewResponse, bounds: ResponseBounds): Promise<void>
-  /** Replaces an unfinished response by its end, with its events as bytes; false when it is gone or has ended before. */
-  finish(owner: string, response: ResponseObject, events?: Uint8Array, appended?: Appended): Promise<boolean>
+  /** Replaces an unfinished response by its end; false when it is gone or has ended before. */
+  finish(owner: string, response: ResponseObject, appended?: Appended): Promise<boolean>
   find(reader: Reader, id: string, since: number): Promise<KeptResponse | undefined>
   /** A page of a response's own input; undefined when the response is absent or `after` is none of its items. */
   input(
@@ -134,8 +134,6 @@ export interface ResponseStore {
     since: number,
     bounds: ReadBounds,
   ): Promise<ReadonlyMap<string, Item> | 'too_long'>
-  /** The events of a response that was made in the background. */
-  events(reader: Reader, id: string, since: number): Promise<Uint8Array | undefined>
   remove(reader: Reader, id: string): Promise<boolean>
   /** Removes all of an owner's; resolves with their number. */
   removeAll(owner: string): Promise<number>

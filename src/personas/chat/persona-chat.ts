@@ -1,6 +1,5 @@
 import { type ChatRequest, type ContentPart, type Message, markPrefix, mediaSize, textOf } from '../../chat/chat.ts'
 import { inTurns } from '../../process/process.ts'
-import { type Span, searchFacts, within } from '../../telemetry/telemetry.ts'
 import { isAnswer, isConfirmation, isTold, kindOf } from '../memory/kinds.ts'
 import { isLore, loreLimits, loreOf } from '../memory/lore.ts'
 import type { Lorebooks } from '../memory/lorebooks.ts'
@@ -47,8 +46,6 @@ export interface PersonaChatCall {
   /** The payer of requests to a model behind the answer; by default the owner. */
   readonly by?: OnBehalf | undefined
   readonly signal?: AbortSignal | undefined
-  /** The span of the request, where traces are kept. */
-  readonly span?: Span | undefined
 }
 
 export interface PreparedChat {
@@ -149,7 +146,6 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       allow,
       by = {},
       signal,
-      span,
     }) {
       const turn = toolTurn ? withoutToolCalls(request.messages) : request.messages
       const conversation = session === undefined ? undefined : await parts.conversations.get(owner, session)
@@ -176,8 +172,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
           throw reason
         })
       // A wish to forget is searched for by what it names, and in what was just said, too.
-      const { hits, cut, twin } =
-        hasMemory && target === undefined ? await within(span, 'search_memory', searchFacts, search) : nothingFound
+      const { hits, cut, twin } = hasMemory && target === undefined ? await search() : nothingFound
       const meant =
         target === undefined ? undefined : await meantBy(parts.memories, persona!, opened!.profile, target, signal)
       const lore = opened && memory !== false ? await calledLore(opened, [...before, ...turn]) : []

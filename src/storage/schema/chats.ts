@@ -194,11 +194,4 @@ export const chatTables: readonly Table[] = [
     reads: { id: 'id' },
     where: ofLiveResponse,
   },
-  {
-    name: 'response_events',
-    rows: 'streams of responses',
-    key: 'number',
-    columns: { number: { type: 'int8', goesWith: 'response.number' }, ...required('bytea', 'events') },
-    where: ofLiveResponse,
-  },
 ]

@@ -47,6 +47,7 @@ export const formerTables = [
   'memory_seal',
   'memory_proposal',
   'memory_sketch_block',
+  'response_events',
 ]
 
 /** A table whose rows a transfer moves. */

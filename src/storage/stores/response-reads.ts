@@ -11,7 +11,7 @@ const lookedUpAtOnce = 10
 export function readsOf(
   db: StoreDatabase,
   table: ResponseTable,
-): Pick<ResponseStore, 'find' | 'input' | 'chain' | 'items' | 'events'> {
+): Pick<ResponseStore, 'find' | 'input' | 'chain' | 'items'> {
   const findSince = async (reader: Reader, id: string, since: number) => {
     const row = await db.read(findResponse(reader, id))
     return row && row.created_at >= since ? row : undefined
@@ -66,10 +66,6 @@ export function readsOf(
         await pace(text)
       }
       return found
-    },
-    async events(reader, id, since) {
-      const row = await findSince(reader, id, since)
-      return row && db.read(eventsOf(row.number))
     },
   }
 
@@ -141,10 +137,4 @@ function* itemWith(table: ResponseTable, reader: Reader, id: string, since: numb
         ORDER BY number DESC LIMIT 1`,
   )
   return own?.item
-}
-
-/** The stored events of a background response; undefined where there are none. */
-function* eventsOf(number: number): Work<Uint8Array | undefined> {
-  const found = yield* row<{ events: Buffer }>(sql`SELECT events FROM response_events WHERE number = ${number}`)
-  return found?.events
 }

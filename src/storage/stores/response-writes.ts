@@ -1,5 +1,5 @@
 import type { NewResponse, Reader, ResponseBounds } from '../../chat/chat.ts'
-import { greatest, nothing, row, run, type Statement, sql, takeTurn, together, type Work, word } from '../port/port.ts'
+import { greatest, row, run, type Statement, sql, takeTurn, together, type Work, word } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
 import type { ResponseRow, ResponseTable, Written } from './response-rows.ts'
 
@@ -76,16 +76,14 @@ export function* finishResponse(
   table: ResponseTable,
   { number, thread_id, document: before }: ResponseRow,
   { items, bytes, document }: Written,
-  events: Uint8Array | undefined,
 ): Work<void> {
-  const gained = bytes + (events?.length ?? 0) - Buffer.byteLength(before)
+  const gained = bytes - Buffer.byteLength(before)
   yield* together(
     run(
       sql`UPDATE response SET process = NULL, items = items + ${items.length}, bytes = bytes + ${gained},
             document = ${document} WHERE number = ${number}`,
     ),
     table.writeItems(number, items),
-    events ? run(sql`INSERT INTO response_events (number, events) VALUES (${number}, ${events})`) : nothing(),
     run(sql`UPDATE response_thread SET bytes = bytes + ${gained} WHERE thread_id = ${thread_id}`),
   )
 }

@@ -61,11 +61,11 @@ export function createResponseStore(db: StoreDatabase, parts: ResponseParts): Re
         throw reason
       }
     },
-    async finish(owner, response, events, appended) {
+    async finish(owner, response, appended) {
       const written = await writtenOf(response, [])
       const items = await writtenItems(appended)
       try {
-        return await parts.write(() => finish(parts, { owner }, response.id, written, events, items))
+        return await parts.write(() => finish(parts, { owner }, response.id, written, items))
       } finally {
         // Where it failed, the work has ended all the same: the response counts as left.
         parts.letGo(response.id)
@@ -123,12 +123,11 @@ function* finish(
   reader: Reader,
   id: string,
   written: Written,
-  events: Uint8Array | undefined,
   appended: WrittenItems | undefined,
 ): Work<boolean> {
   const [, row] = yield* together(turnOf(reader.owner), findResponse(reader, id, true))
   if (!row || row.process === null) return false
-  yield* finishResponse(parts, row, written, events)
+  yield* finishResponse(parts, row, written)
   if (appended) yield* appendItems(parts, reader, appended, row.created_at)
   return true
 }

@@ -71,7 +71,7 @@ function valueFor(type: ColumnType, value: Value): unknown {
 /** Rows that are read at once; of tables with large values fewer. */
 const fetched = 500
 const fetchedOfLarge = 8
-const large = new Set(['persona_backup_part', 'conversation_file', 'response_events'])
+const large = new Set(['persona_backup_part', 'conversation_file'])
 
 /** The rows of a table in the order of its key, some at a time. */
 export async function* rowsFrom(side: PostgresSide, table: MovedTable): AsyncGenerator<readonly SqliteRow[], void> {

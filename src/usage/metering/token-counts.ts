@@ -1,5 +1,5 @@
 import { createPlaceTable } from '../../chat/chat.ts'
-import { Histogram } from '../../telemetry/telemetry.ts'
+import { Histogram } from '../../metrics/metrics.ts'
 import type { Amounts, Place } from '../cost.ts'
 
 /** The tokens of a model since this process began. */

@@ -167,7 +167,7 @@ async function fillChats({ conversations, responses }: Opened): Promise<void> {
   await responses.add(answered('resp1', { key: 'k' }), plenty)
   await responses.add(answered('resp2', { previous: 'resp1' }), plenty)
   await responses.add(answered('resp3', { owner: 'bob', unfinished: true }), plenty)
-  await responses.finish('bob', answered('resp3').response, Buffer.from('events \u0000 as bytes'))
+  await responses.finish('bob', answered('resp3').response)
 }
 
 async function fillUsage({ ledger, prices, limits }: Opened): Promise<void> {
