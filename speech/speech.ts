@@ -6,6 +6,7 @@
  */
 export { answerWith } from './answer.ts'
 export { encodeFile, formatNames, formatOfEnding, mediaTypes } from './audio/formats.ts'
+export { speeds } from './audio/speed.ts'
 export { createSpeechRouter, type RoutedSpeech, type SpeechRouter } from './router.ts'
 export { isServerId, listVoices, readManifest, type ServerId, serverIds } from './servers/manifest.ts'
 export { serverOfWeights, weightsName } from './servers/weights.ts'

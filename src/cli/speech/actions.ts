@@ -62,7 +62,7 @@ export async function speak(
   const fixed = { ...fields, ...given({ voice: fields.voice ?? (await cli.settings()).voice }) }
   if (comesInPieces(cli, words, options)) {
     await checkTarget(cli, options)
-    return speakStdin(cli, options, (input) => cli.ask(speakText, { ...fixed, input, stream: true }))
+    return speakStdin(cli, options, fixed.speed, (input) => cli.ask(speakText, { ...fixed, input, stream: true }))
   }
   const input = await prepare(cli, words, options)
   await say(cli, { input, options, fixed, ask: (part) => cli.ask(speakText, { ...fixed, ...part }) })
@@ -76,10 +76,15 @@ function comesInPieces(cli: Cli, words: readonly string[], { input, output, stre
 }
 
 /** Speaks standard input sentence by sentence, while it comes. */
-async function speakStdin(cli: Cli, { play: plays, raw }: SayOptions, ask: (input: string) => Promise<Download>) {
+async function speakStdin(
+  cli: Cli,
+  { play: plays, raw }: SayOptions,
+  speed: number | undefined,
+  ask: (input: string) => Promise<Download>,
+) {
   const { speakSentences } = await import('./sentences.ts')
   const soFar = { spoken: 0, total: 0, skipped: [] }
-  const body = speakSentences(textsOf(cli), ask, soFar)
+  const body = speakSentences(textsOf(cli), ask, soFar, speed)
   await (plays ? play(cli, body) : raw ? writeRaw(cli, body) : write(cli, body))
   if (soFar.total === 0 && !cli.io.outClosed) throw emptyInput('speak')
   if (!cli.io.outClosed) tellUnspoken(cli, [soFar.spoken, soFar.total], soFar.skipped)
@@ -171,9 +176,12 @@ interface Say {
   readonly input: string
   readonly options: SayOptions
   /** The fields of all requests of this command. */
-  readonly fixed: { readonly language?: string; readonly seed?: number; readonly keep_directions?: boolean } & Readonly<
-    Record<string, unknown>
-  >
+  readonly fixed: {
+    readonly language?: string
+    readonly seed?: number
+    readonly speed?: number
+    readonly keep_directions?: boolean
+  } & Readonly<Record<string, unknown>>
   /** Asks with further fields. */
   ask(part: Partial<Omit<BookPart, 'stream'>> & { readonly input: string; readonly stream: boolean }): Promise<Download>
 }
@@ -191,6 +199,7 @@ async function say(cli: Cli, { input, options, fixed, ask }: Say): Promise<void>
     const spoken = await speakBook(cli, {
       ...{ text: input, output: output!, force, file: fileOf(options, input, fixed), language, seed },
       keepDirections: fixed.keep_directions,
+      speed: fixed.speed,
       settings,
       ask,
     })

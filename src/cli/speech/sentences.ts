@@ -23,6 +23,7 @@ export async function* speakSentences(
   texts: AsyncIterable<string>,
   ask: (text: string) => Promise<Download>,
   soFar: SpokenSoFar,
+  speed = 1,
 ): AsyncGenerator<Uint8Array> {
   let refusal: AppError | undefined
   let sampleRate: number | undefined
@@ -33,7 +34,7 @@ export async function* speakSentences(
       const reader = openWavReader(piecesOf(answer))
       const format = await reader.format()
       if (sampleRate === undefined) yield withoutLength(format.header)
-      else yield Buffer.alloc(2 * Math.round(pauseAfter(before) * sampleRate))
+      else yield Buffer.alloc(2 * Math.round((pauseAfter(before) * sampleRate) / speed))
       sampleRate = format.sampleRate
       yield* reader.samples()
       const [spoken, total] = countsOf(answer)
