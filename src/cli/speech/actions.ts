@@ -2,11 +2,17 @@ import { createReadStream } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import {
+  collectSamples,
   countCharacters,
+  countsOf,
   createLexiconReader,
   encodeFile,
   formatOfEnding,
+  openWavReader,
+  piecesOf,
   readWritten,
+  skippedOf,
+  speakSentences,
 } from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
@@ -27,10 +33,8 @@ import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { emptyInput, noText, readStdinText, streamStdin, textFrom } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
-import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
 import type { BookPart, Spoken, SpokenFile } from './book.ts'
 import { findPlayer, openPlayer } from './player.ts'
-import { collectSamples, openWavReader, type WavSamples } from './wav-reader.ts'
 
 /** Options of the audio's destination. */
 interface AudioOptions {
@@ -82,7 +86,6 @@ async function speakStdin(
   speed: number | undefined,
   ask: (input: string) => Promise<Download>,
 ) {
-  const { speakSentences } = await import('./sentences.ts')
   const soFar = { spoken: 0, total: 0, skipped: [] }
   const body = speakSentences(textsOf(cli), ask, soFar, speed)
   await (plays ? play(cli, body) : raw ? writeRaw(cli, body) : write(cli, body))
@@ -358,12 +361,12 @@ function fileOf(options: AudioOptions, text: string, { voice }: Readonly<Record<
   return { format: fileFormat(options), text, voice, engine: 'aichat' }
 }
 
-function wavOf({ samples, sampleRate }: WavSamples, file: SpokenFile): AsyncIterable<Uint8Array> {
+function wavOf({ samples, sampleRate }: Awaited<ReturnType<typeof collectSamples>>, file: SpokenFile): AsyncIterable<Uint8Array> {
   return encodeFile([samples], { ...file, format: 'wav' }, { sampleRate, dataBytes: samples.length })
 }
 
 /** Returns the seconds of the audio. */
-async function save(cli: Cli, audio: WavSamples, file: SpokenFile, options: AudioOptions): Promise<number> {
+async function save(cli: Cli, audio: Awaited<ReturnType<typeof collectSamples>>, file: SpokenFile, options: AudioOptions): Promise<number> {
   const path = options.output!
   const { samples, sampleRate } = audio
   const pieces: Uint8Array[] = []

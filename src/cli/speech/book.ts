@@ -1,5 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
-import { encodeFile, isMostlyUnspoken, pauseAfter, sanitize, splitChunks } from '../../../speech/speech.ts'
+import {
+  collectSamples,
+  countsOf,
+  encodeFile,
+  isMostlyUnspoken,
+  pauseAfter,
+  piecesOf,
+  sanitize,
+  skippedOf,
+  splitChunks,
+} from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
 import type { Download } from '../../operations/operations.ts'
@@ -7,9 +17,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { streamOutput } from '../terminal/files.ts'
 import { note } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
 import { type KeptParts, openKeptParts, type PartFacts, partKey } from './book-parts.ts'
-import { collectSamples } from './wav-reader.ts'
 
 /** Characters of one request here: some two minutes of speech, the most that a killed run loses. */
 const partLimit = 2000
