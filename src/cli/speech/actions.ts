@@ -361,12 +361,20 @@ function fileOf(options: AudioOptions, text: string, { voice }: Readonly<Record<
   return { format: fileFormat(options), text, voice, engine: 'aichat' }
 }
 
-function wavOf({ samples, sampleRate }: Awaited<ReturnType<typeof collectSamples>>, file: SpokenFile): AsyncIterable<Uint8Array> {
+function wavOf(
+  { samples, sampleRate }: Awaited<ReturnType<typeof collectSamples>>,
+  file: SpokenFile,
+): AsyncIterable<Uint8Array> {
   return encodeFile([samples], { ...file, format: 'wav' }, { sampleRate, dataBytes: samples.length })
 }
 
 /** Returns the seconds of the audio. */
-async function save(cli: Cli, audio: Awaited<ReturnType<typeof collectSamples>>, file: SpokenFile, options: AudioOptions): Promise<number> {
+async function save(
+  cli: Cli,
+  audio: Awaited<ReturnType<typeof collectSamples>>,
+  file: SpokenFile,
+  options: AudioOptions,
+): Promise<number> {
   const path = options.output!
   const { samples, sampleRate } = audio
   const pieces: Uint8Array[] = []
