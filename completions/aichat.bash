@@ -12,7 +12,7 @@ _aichat() {
       continue
     fi
     case "$word" in
-    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | -o | --option | --schema | --schema-multi | -t | --template | --var | --mcp | --max-cost | --type | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --memory-placement | --profile-tokens | --forget | --extract | --extract-confidence | --mutation | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --as-of | --slot | --trigger | --changes | --key | --format | --mode | --into | --url | --header | --env | --timeout-seconds | --since | --turns | --older-than | -i | --language | --instruct | --seed | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --codebooks | --workers | --tls-cert | --tls-key | --shell | --provider | --address | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --actor | --action | --until | --by) flag="$word" ;;
+    --server | --as | --color | --timeout | -m | --model | -p | --persona | -s | --session | -f | --file | --prompt | --temperature | --max-tokens | -o | --option | --schema | --schema-multi | -t | --template | --var | --mcp | --max-cost | --type | --output | --plugin | --source | -n | --limit | --offset | --input | --cached | --cache-write | --cache-write-1h | --audio-input | --audio-output | --reasoning | --valid-from | --from | --name | --description | --embedding-model | --parameter | --max-memories | --retention-days | --memory-floor | --memory-placement | --profile-tokens | --forget | --extract | --extract-confidence | --mutation | --importance | --category | --speaker | --conversation | --timestamp | --valid-to | --content | --after | --before | --min-score | --as-of | --slot | --trigger | --changes | --key | --format | --mode | --into | --url | --header | --env | --timeout-seconds | --since | --turns | --older-than | -i | --language | --instruct | --speed | --seed | --voice | --cfg-coef | --ref | --ref-text | --host | --port | --voxa-tts-port | --voxb-tts-port | --voxb-tts-1.6b-port | --device | --codebooks | --wyoming | --workers | --tls-cert | --tls-key | --shell | --provider | --address | --username | --email | --search | --role | --user | --scope | --rpm | --rpd | --tpm | --tpd | --parallel | --budget | --timezone | --warn | --expires | --overlap | --actor | --action | --until | --by) flag="$word" ;;
     *)
       case "$path|$word" in
       '|chat' | '|template' | 'template|list' | 'template|path' | '|plugin' | 'plugin|list' | 'plugin|show' | 'plugin|validate' | 'plugin|install' | 'plugin|update' | 'plugin|remove' | 'plugin|activate' | 'plugin|deactivate' | 'plugin|current' | 'plugin|status' | 'plugin|export' | 'plugin|test' | '|models' | 'models|list' | 'models|show' | 'models|ps' | 'models|alias' | 'models|embeddings' | 'models|refresh' | 'models|restore' | 'models|pull' | 'models|remove' | '|prices' | 'prices|list' | 'prices|set' | 'prices|unset' | '|persona' | 'persona|list' | 'persona|show' | 'persona|create' | 'persona|update' | 'persona|remove' | 'persona|memory' | 'persona memory|add' | 'persona memory|show' | 'persona memory|edit' | 'persona memory|pin' | 'persona memory|unpin' | 'persona memory|remove' | 'persona memory|list' | 'persona memory|search' | 'persona memory|evictions' | 'persona memory|forget' | 'persona memory|wipe' | 'persona|profile' | 'persona profile|show' | 'persona profile|add' | 'persona profile|edit' | 'persona profile|remove' | 'persona|state' | 'persona|adapt' | 'persona|undo' | 'persona|backup' | 'persona|restore' | 'persona|export' | 'persona|import' | 'persona|verify' | '|mcp' | 'mcp|serve' | 'mcp|add' | 'mcp|list' | 'mcp|show' | 'mcp|remove' | 'mcp|test' | 'mcp|allow' | 'mcp|deny' | 'mcp|forget' | '|session' | 'session|list' | 'session|show' | 'session|search' | 'session|undo' | 'session|compact' | 'session|rename' | 'session|export' | 'session|remove' | '|tts' | 'tts|voices' | 'tts|health' | 'tts|clone' | 'tts|design' | '|serve' | '|service' | 'service|status' | 'service|reload' | 'service|unit' | '|connect' | '|setup' | '|register' | '|login' | '|logout' | '|whoami' | '|passwd' | '|auth' | 'auth|status' | 'auth|token' | '|users' | 'users|list' | 'users|show' | 'users|create' | 'users|update' | 'users|remove' | 'users|reset-password' | 'users|unlock' | 'users|stats' | '|key' | 'key|create' | 'key|list' | 'key|show' | 'key|update' | 'key|revoke' | 'key|rotate' | '|audit' | '|usage' | 'usage|show' | 'usage|export' | 'usage|check' | 'usage|prune' | '|limit' | 'limit|list' | 'limit|set' | 'limit|remove' | 'limit|reset' | '|secret' | 'secret|set' | 'secret|list' | 'secret|remove' | '|backup' | 'backup|create' | 'backup|list' | 'backup|verify' | 'backup|restore' | 'backup|remove' | '|db' | 'db|check' | '|config' | 'config|list' | 'config|get' | 'config|set' | 'config|unset' | 'config|path' | '|status' | '|doctor' | '|completion' | '|help') path="${path:+$path }$word" ;;
@@ -523,7 +523,7 @@ _aichat() {
     ;;
   'tts')
     commands='voices health clone design'
-    flags='-i --input --model --language --instruct --keep-directions --seed --voice --cfg-coef --say -o --output --force --stream --raw --play -h --help'
+    flags='-i --input --model --language --instruct --speed --keep-directions --seed --voice --cfg-coef --say -o --output --force --stream --raw --play -h --help'
     kinds=()
     rest=''
     ;;
@@ -541,19 +541,19 @@ _aichat() {
     ;;
   'tts clone')
     commands=''
-    flags='-i --input --model --language --instruct --keep-directions --seed --ref --ref-text -o --output --force --stream --raw --play -h --help'
+    flags='-i --input --model --language --instruct --speed --keep-directions --seed --ref --ref-text -o --output --force --stream --raw --play -h --help'
     kinds=()
     rest=''
     ;;
   'tts design')
     commands=''
-    flags='-i --input --model --language --instruct --keep-directions --seed --description -o --output --force --stream --raw --play -h --help'
+    flags='-i --input --model --language --instruct --speed --keep-directions --seed --description -o --output --force --stream --raw --play -h --help'
     kinds=()
     rest=''
     ;;
   'serve')
     commands=''
-    flags='--host --port --voxa-tts-port --voxb-tts-port --voxb-tts-1.6b-port --model --device --codebooks --workers --tls-cert --tls-key --no-console --pull -h --help'
+    flags='--host --port --voxa-tts-port --voxb-tts-port --voxb-tts-1.6b-port --model --device --codebooks --wyoming --workers --tls-cert --tls-key --no-console --pull -h --help'
     kinds=('servers')
     rest='servers'
     ;;

@@ -198,7 +198,7 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
 
 /** The JSON body for a plugin: the fields of aichat's own speech servers, which include those of OpenAI's API. */
 function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string, unknown> {
-  const { model, voice, language, instruct, cfg_coef, seed, stream, timestamps, keep_directions } = request
+  const { model, voice, language, instruct, cfg_coef, seed, speed, stream, timestamps, keep_directions } = request
   const format = streamOf(request)
   const config = plugin.capabilities?.tts?.config
   return {
@@ -210,6 +210,7 @@ function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string,
     ...(instruct === undefined ? {} : { instruct, instructions: instruct }),
     cfg_coef,
     seed,
+    speed,
     ...(timestamps && { timestamps }),
     ...(keep_directions && { keep_directions }),
     ...(stream && config?.supports_streaming ? { stream: true } : {}),

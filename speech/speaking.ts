@@ -1,5 +1,6 @@
 import { AppError, toAppError } from '../src/errors.ts'
 import { createSampleQueue, type SampleQueue } from './audio/sample-queue.ts'
+import { changeSpeed } from './audio/speed.ts'
 import type { AudioBudget, AudioReservation } from './audio-budget.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
 import type { SpeechEngine, SpeechRequest, WordTime } from './engines/engine.ts'
@@ -78,6 +79,8 @@ export interface SpeakingDetails {
   readonly unspoken: readonly string[]
   /** Whether the times of the words are wanted. */
   readonly timestamps: boolean
+  /** How fast the speech is made to be, at the same pitch: 1 is the engine's own. */
+  readonly speed: number
   readonly signal: AbortSignal | undefined
 }
 
@@ -103,7 +106,7 @@ export function createSpeaking(
   function speak(
     request: Omit<SpeechRequest, 'text'>,
     texts: readonly SpokenPart[],
-    { unspoken, timestamps, signal }: SpeakingDetails,
+    { unspoken, timestamps, speed, signal }: SpeakingDetails,
   ): Speech {
     const chunks = texts.flatMap(chunksOf)
     const total = chunks.length + unspoken.length
@@ -116,9 +119,10 @@ export function createSpeaking(
       const queue = createSampleQueue()
       const told: WordTime[] = []
       const { words, pause: _, ...chunk } = chunks[index]!
-      const onWords = timestamps ? createWrittenWords(words, (more) => void told.push(...more)) : undefined
+      const scaled = ({ text, start, end }: WordTime) => ({ text, start: start / speed, end: end / speed })
+      const onWords = timestamps ? createWrittenWords(words, (more) => void told.push(...more.map(scaled))) : undefined
       void make({ ...request, ...chunk, onWords, seed: seedOf(request.seed, index) }, queue, signal)
-      return { queue, told }
+      return { pieces: changeSpeed(queue.pieces(), engine.sampleRate, speed), told }
     }
 
     return {
@@ -138,9 +142,8 @@ export function createSpeaking(
         try {
           for (const [index, { pause }] of chunks.entries()) {
             try {
-              const { queue, told } = begin(index)
-              const pieces = live ? queue.pieces() : await collect(queue.pieces())
-              const seconds = yield* telling.tell(pause, pieces, told)
+              const { pieces, told } = begin(index)
+              const seconds = yield* telling.tell(pause / speed, live ? pieces : await collect(pieces), told)
               if (seconds === 0) throw nothingSpoken()
               spoken += 1
               counts.spoken++

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { permitsOf } from '../accounts/accounts.ts'
+import { permitsOf, requireScopes } from '../accounts/accounts.ts'
 import {
   type ChatChunk,
   type Countable,
@@ -15,6 +15,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { ChatOrder, ReadyChat } from './chat-order.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { completeChat, prepareChat, reportHeaders, streamChat } from './prepare-chat.ts'
+import { speechWish, spokenPart } from './speech-wish.ts'
 
 const part = z.looseObject({ type: z.string() })
 
@@ -78,6 +79,8 @@ export const chatInput = z.looseObject({
    * a memory keep the user's message and the final answer.
    */
   tool_turn: z.boolean().default(false),
+  /** Speaks the answer of a stream while it comes: true, or how. */
+  speech: speechWish.default(false),
 })
 
 export type ChatInput = z.output<typeof chatInput>
@@ -124,6 +127,8 @@ const routeReport = z.looseObject({
   cost: cost.optional(),
   /** The session in which a chat with `keep` stands; in a stream, a chunk at the end has it. */
   session: z.exactOptional(z.object({ id: z.string(), name: z.string() })),
+  /** In a stream with `speech`, chunks of their own between the others and behind them. */
+  speech: z.exactOptional(spokenPart),
   /** The code of the failure that kept the exchange from being saved. */
   unsaved: z.exactOptional(z.string()),
 })
@@ -163,7 +168,11 @@ export const chat = defineOperation({
       const ready = await prepareChat(call, await check(call, input))
       const routed = await streamChat(call, ready, call.signal)
       const headers = { ...reportHeaders(routed.report, ready), ...routed.booking.limitHeaders() }
-      return { chunks: withReport(routed, ready), headers }
+      const chunks = withReport(routed, ready)
+      const { speech } = input
+      if (!speech) return { chunks, headers }
+      const { withSpeech } = await import('./spoken-chat.ts')
+      return { chunks: withSpeech(call, chunks, speech === true ? {} : speech), headers }
     },
   },
 })
@@ -189,6 +198,9 @@ function setHeaders({ header }: Call, headers: () => Readonly<Record<string, str
 /** The request checked as OpenAI's dialect reads it; the model stays optional. Throws `invalid`, or `too_large` as `boundText`. */
 async function check({ app, caller, signal }: Call, input: ChatInput): Promise<ChatOrder> {
   boundText(app.settings, input)
+  if (input.speech && !input.stream)
+    throw new AppError('invalid', 'Invalid request', { details: ['speech: comes with "stream": true alone'] })
+  if (input.speech && caller.key) requireScopes(caller.key, 'speech')
   const { persona, session, keep, ...plain } = input
   const { request, ...target } = routed(plain)
   const work = { user: caller.id, isOver: () => signal?.aborted === true }
@@ -206,7 +218,10 @@ async function check({ app, caller, signal }: Call, input: ChatInput): Promise<C
   }
 }
 
-type Routable = { [K in keyof ChatInput as K extends 'keep' ? never : K]: ChatInput[K] } & { readonly keep?: unknown }
+type Routable = { [K in keyof ChatInput as K extends 'keep' | 'speech' ? never : K]: ChatInput[K] } & {
+  readonly keep?: unknown
+  readonly speech?: unknown
+}
 
 /** The request for a provider, and the fields that choose the provider. Throws `invalid` for persona or session. */
 export function routed({
@@ -218,6 +233,7 @@ export function routed({
   tool_turn: toolTurn,
   local_only: localOnly,
   keep: _keep,
+  speech: _speech,
   ...request
 }: Routable): ChatOrder {
   if (persona !== undefined || session !== undefined) {

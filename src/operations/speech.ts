@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { formatNames, listVoices, mediaTypes, type RoutedSpeech, readManifest, serverIds } from '../../speech/speech.ts'
+import {
+  formatNames,
+  listVoices,
+  mediaTypes,
+  type RoutedSpeech,
+  readManifest,
+  serverIds,
+  speeds,
+} from '../../speech/speech.ts'
 import { permitsOf } from '../accounts/accounts.ts'
 import { AppError } from '../errors.ts'
 import { metered } from './metered.ts'
@@ -13,6 +21,7 @@ const common = {
   instruct: z.exactOptional(z.string().max(2000)),
   stream: z.boolean().default(false),
   seed: z.exactOptional(z.int().min(0).max(0xffff_ffff)),
+  speed: z.exactOptional(z.number().min(speeds.least).max(speeds.most)),
   timestamps: z.exactOptional(z.boolean()),
   keep_directions: z.exactOptional(z.boolean()),
   response_format: z.exactOptional(z.enum(formatNames)),

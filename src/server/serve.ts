@@ -50,6 +50,8 @@ export interface ServeOptions {
   /** The files of a certificate and its key, for https. */
   readonly tlsCert?: string
   readonly tlsKey?: string
+  /** Wyoming ports: one of the only speech server, or such as `voxb-tts=10200,voxa-tts=10201`. */
+  readonly wyoming?: string
   readonly [flag: string]: string | boolean | undefined
 }
 
@@ -90,6 +92,8 @@ export async function serve(
   const origin = clientOrigins(proxiesOf(app.settings))
   const listening: Listening[] = []
   const services = new Map<string, SpeechService>()
+  const wyomingPorts = wyomingOf(options.wyoming, plan)
+  const wyoming: { close(): Promise<void> }[] = []
   let schedule: Schedule | undefined
   let upkeep: Maintenance | undefined
   let stopLooking: (() => void) | undefined
@@ -125,6 +129,13 @@ export async function serve(
           : await openServer(handler, listenOptions)
       listening.push(server)
       if (name === 'api') app.ownPorts.add(server.port)
+      const wyomingPort = wyomingPorts.get(name)
+      if (service && wyomingPort !== undefined) {
+        const { openWyoming } = await import('./wyoming.ts')
+        const opened = await openWyoming(service, wyomingPort)
+        wyoming.push(opened)
+        log.notice(`${name} speaks Wyoming on tcp://127.0.0.1:${opened.port}`, { server: name })
+      }
       app.service?.update({ servers: addresses() })
     }
     schedule = api && scheduleBackups(app, log)
@@ -175,7 +186,7 @@ export async function serve(
     // All servers listen until the last answer of any is complete: /ready of the API reports for the whole service.
     await Promise.all(listening.map((server) => server.finish(drainMs)))
     await cutAnswers(state.open, log)
-    await Promise.all(listening.map((server) => server.close()))
+    await Promise.all([...listening, ...wyoming].map((server) => server.close()))
     await Promise.all([...services.values()].map((service) => service.close()))
     await app.close()
     app.service?.remove()
@@ -291,6 +302,20 @@ function portFor(
   const text = own ?? shared
   if (typeof text === 'string') return portOf(text)
   return name === 'api' ? settings.listen.port : readManifest(name).port
+}
+
+/** The Wyoming ports by server. Throws `usage` for an invalid list, and for a server that is not started. */
+function wyomingOf(list: string | undefined, plan: readonly Planned[]): ReadonlyMap<string, number> {
+  const speech = plan.map(({ name }) => name).filter((name) => name !== 'api')
+  const pairs = (list?.split(',') ?? []).map((item) => {
+    const [name, port] = item.includes('=') ? item.split('=', 2) : [speech.length === 1 ? speech[0] : undefined, item]
+    if (name === undefined || !isServerId(name) || !speech.includes(name))
+      throw new AppError('usage', `Invalid Wyoming port "${item}"`, {
+        details: speech.map((id) => `such as --wyoming ${id}=10200`),
+      })
+    return [name, portOf(port!)] as const
+  })
+  return new Map(pairs)
 }
 
 /** The name of `--voxa-tts-port` in commander's options. */

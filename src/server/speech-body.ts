@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
-import { formatNames, type RoutedSpeech, type SpeechService } from '../../speech/speech.ts'
+import { formatNames, type RoutedSpeech, type SpeechService, speeds } from '../../speech/speech.ts'
 import { AppError } from '../errors.ts'
 import { parseInput } from '../operations/operations.ts'
 import { readJson } from './body.ts'
@@ -25,6 +25,7 @@ const formFlag = z
   .enum(['true', 'false'])
   .optional()
   .transform((value) => value === 'true')
+const speed = optional(z.number().min(speeds.least).max(speeds.most))
 const seed = optional(z.int().min(0).max(0xffff_ffff))
 const format = z
   .string()
@@ -44,6 +45,7 @@ export const speechBody = z.object({
   stream_format: optional(z.enum(['audio', 'sse'])),
   cfg_coef: optional(z.number().min(0).max(10)),
   seed,
+  speed,
   timestamps: flag,
   keep_directions: flag,
 })
@@ -55,6 +57,7 @@ const designBody = z.object({
   language: text,
   instruct: text,
   seed,
+  speed,
   timestamps: flag,
   keep_directions: flag,
 })
@@ -69,6 +72,12 @@ const cloneForm = z.object({
     .transform(Number)
     .pipe(z.int().max(0xffff_ffff))
     .optional(),
+  speed: z
+    .string()
+    .regex(/^\d{1,2}(?:\.\d{1,9})?$/, 'must be a number')
+    .transform(Number)
+    .pipe(z.number().min(speeds.least).max(speeds.most))
+    .optional(),
   timestamps: formFlag,
   keep_directions: formFlag,
 })
@@ -78,6 +87,7 @@ const cloneUrlBody = z.object({
   response_format: format,
   language: text,
   seed,
+  speed,
   timestamps: flag,
   keep_directions: flag,
 })

@@ -71,7 +71,6 @@ test('speech is one WAV file with its length, and headers that say who spoke', a
     const response = await (await server(id)).post(speech, {
       input: 'Hello there.',
       voice: 'Alloy',
-      speed: 2,
       model: 'tts-1',
     })
     assert.equal([response.status, response.headers.get('content-type')], [200, 'audio/wav'])

@@ -1,6 +1,7 @@
 import { readData } from '../../shared/data.ts'
 import { type Habits, type LanguageData, rulesOf } from './european.ts'
 import { groupsOf } from './numbers.ts'
+import { rule } from './rules.ts'
 
 const data = readData<LanguageData>('text/reading/dutch.json')
 const { small, tens } = data
@@ -62,6 +63,7 @@ const habits: Habits = {
     /\p{Lu}\p{Ll}{2,} $/u.test(before) && value < 31 && !/^[ICDMLX]$/.test(match[0])
       ? `de ${ordinal(value)}`
       : undefined,
+  more: { letters: [rule('(\\p{Lu}\\p{Ll}{2,30})str\\.', '$1straat')] },
 }
 
 export const dutch = rulesOf(habits)

@@ -35,9 +35,15 @@ export function year(value: number): string {
 
 export const digits = (text: string): string => digitWords(text.replace(/\D/g, ''), cardinal)
 
+/** Without the marks between thousands, and with a point before decimals: `1234.5` for `1,234.5` and `1.234,50`. */
+export function plainAmount(text: string): string {
+  const plain = /\.\d{3},\d\d$/.test(text) ? text.replaceAll('.', '').replace(',', '.') : text
+  return plain.replace(/(?<=\d)[, \u00a0\u202f](?=\d{3})/g, '')
+}
+
 /** Any way of writing an amount: `1,234.5`, `007`, `.75`, `1 000`, `12345678901`. */
 export function amount(text: string): string {
-  const [whole = '', part] = text.replace(/(?<=\d)[, \u00a0\u202f](?=\d{3})/g, '').split(/[.,]/)
+  const [whole = '', part] = plainAmount(text).split(/[.,]/)
   const isCode = /^0\d/.test(whole) || whole.length > Math.min(10, longestNumber)
   const words = whole === '' ? '' : isCode && !/[, ]/.test(text) ? digits(whole) : cardinal(Number(whole))
   return part === undefined ? words : `${words} point ${digits(part)}`.trim()

@@ -1,7 +1,7 @@
 /** How English is read aloud: ordered rules, by the sign that a token begins with. `test/fixtures/readings` has examples of each. */
 import { greekName, signName } from '../signs.ts'
 import { sayAcronym, spell } from './acronyms.ts'
-import { amount, cardinal, digits, fraction, ordinal, year, yearOrAmount } from './english-numbers.ts'
+import { amount, cardinal, digits, fraction, ordinal, plainAmount, year, yearOrAmount } from './english-numbers.ts'
 import { vocabulary } from './english-words.ts'
 import { romanValue } from './numbers.ts'
 import { type Found, type Rule, type Rules, rule } from './rules.ts'
@@ -12,8 +12,9 @@ const { unitsOfMany, signsOfNames } = vocabulary
 const elements = new Set(vocabulary.elements)
 const files = vocabulary.files.join('|')
 
+/** Also `1.250,00`, as sums are written on the Continent. */
 const number =
-  '(?:\\d{1,3}(?:,\\d{3}){1,5}(?:\\.\\d{1,12})?|\\d{1,3}(?:[ \\u00a0\\u202f]\\d{3}){1,4}(?![ -]?\\d)|\\d{1,20}(?:\\.\\d{1,12})?|\\.\\d{1,12})'
+  '(?:\\d{1,3}(?:\\.\\d{3}){1,4},\\d\\d(?!\\d)|\\d{1,3}(?:,\\d{3}){1,5}(?:\\.\\d{1,12})?|\\d{1,3}(?:[ \\u00a0\\u202f]\\d{3}){1,4}(?![ -]?\\d)|\\d{1,20}(?:\\.\\d{1,12})?|\\.\\d{1,12})'
 const dash = ' ?[-–—] ?'
 /** No letter or digit follows, nor a decimal. */
 const end = '(?![\\p{L}\\p{N}]|[.,]\\d)'
@@ -35,7 +36,7 @@ function isOne(value: string, { before, after }: Found): boolean {
 function isAdjective({ before, after }: Pick<Found, 'before' | 'after'>): boolean {
   return (
     /(?:^|\s)(?:an?|per|every)\s["“(]?$/i.test(before) &&
-    /^[ -]\p{Ll}{3}/u.test(after) &&
+    /^[ -](?:\p{Ll}{3}|\p{Lu}{2})/u.test(after) &&
     !/^ (?:and|for|from|per|each|from|in|is|was|or)\b/.test(after)
   )
 }
@@ -76,7 +77,7 @@ function sayMoney(
   isSingle = false,
 ): string {
   const [one, many, cent, cents] = currency
-  const plain = sum.replace(/,(?=\d{3})/g, '')
+  const plain = plainAmount(sum)
   const unitOf = (value: string) => (isSingle || Number(value) === 1 ? one : many)
   if (size) return `${amount(sum)} ${scales[size.trim().replace('-', '')] ?? size.trim()} ${isSingle ? one : many}`
   const [whole = '', part] = plain.split('.')
@@ -231,7 +232,12 @@ function sayAbbreviation({ match, before, after }: Found): string | undefined {
     if (words && !(own(titles, short) && /^St$/.test(short)))
       return `${inCase(words)}${after.startsWith(' ') ? '' : ' '}`
   }
-  if (!dot && !/^(?:Mr|Mrs|Ms|Dr|Jr|Sr|vs|etc|St|Mt|Prof|Sgt|Lt|Inc|Ltd|Corp|approx|misc|Blvd|Hwy)$/.test(short))
+  const isUndottedStreet = /^(?:Ave|Rd|Ln|Sq|Pkwy)$/.test(short) && /^(?:$|[,;)]|\s[NSEW][EW]?(?!\p{L}))/u.test(after)
+  if (
+    !dot &&
+    !isUndottedStreet &&
+    !/^(?:Mr|Mrs|Ms|Dr|Jr|Sr|vs|etc|St|Mt|Prof|Sgt|Lt|Inc|Ltd|Corp|approx|misc|Blvd|Hwy)$/.test(short)
+  )
     return undefined
   const isBehindName =
     /[\p{Lu}\d][\p{L}\p{M}’'.\d-]{0,30},? $/u.test(before) &&
@@ -276,6 +282,10 @@ const phone = [
 /** A range to a round number is no telephone number. */
 const sayPhone: Rule[1] = ({ match }) =>
   /^\d{3}-[1-9]\d[05]0$/.test(match[0]) ? undefined : (match[0].startsWith('+') ? 'plus ' : '') + sayGroups(match[0])
+
+/** What has a number of three digits for a name, which is said as `one oh one`. */
+const numbered =
+  /\b(?:Boeing|Airbus|Highway|Hwy|Route|Interstate|Flight|flight|[Rr]oom|Suite|Apartment|Gate|[Bb]us|Channel|Error|Locker|Unit|Building|[A-Z]{2}) $/
 
 const half = '[ \\u00a0]?([AaPp])\\.?[Mm](?![\\p{L}])\\.?'
 
@@ -355,7 +365,7 @@ const timed: readonly Rule[] = [
   ),
 ]
 
-const unitWords = `${unit}\\^?([²³23]?)(?:/${unit}\\^?([²³23]?))?(?![\\p{L}\\p{N}/'’])`
+const unitWords = `${unit}\\^?([²³23]?)(?:/${unit}\\^?([²³23]?))?(?![\\p{L}\\p{N}'’]|/\\p{L})`
 
 const digitRules: readonly Rule[] = [
   ...dated,
@@ -401,7 +411,8 @@ const digitRules: readonly Rule[] = [
         one === undefined ? sign.normalize('NFKC').split('⁄').map(Number) : [Number(one), Number(two)]
       if (under < 2 || over > under)
         return /\b(?:on|since|until|by) $/.test(before) && over < 13 && under < 32 ? sayDay(over, under) : undefined
-      if (one !== undefined && /\bon $/.test(before) && over < 13 && under < 32) return sayDay(over, under)
+      if (one !== undefined && /\b(?:on|due|EOD|COB|before|after) $/.test(before) && over < 13 && under < 32)
+        return sayDay(over, under)
       if (over > 9 && under >= 100) return `${cardinal(over)} out of ${cardinal(under)}`
       if (over === under) return `${cardinal(over)} ${cardinal(under)}`
       const words = whole ? `${amount(whole)} and ${fraction(over, under, true)}` : fraction(over, under)
@@ -457,7 +468,11 @@ const digitRules: readonly Rule[] = [
     `(${number}) ?\\^ ?[({]?([-−+]?[\\p{L}\\d]{1,5})[)}]?`,
     ({ match: [, value = '', power = ''] }) => `${amount(value)} ${sayPower(power)}`,
   ),
-  rule(`(${number})(${superscript})`, ({ match: [, value = '', power = ''] }) => `${amount(value)} ${sayPower(power)}`),
+  rule(`(${number})(${superscript})(?: ?${unitWords})?`, ({ match: [, value = '', power = '', ...unitParts] }) =>
+    unitParts[0] === undefined
+      ? `${amount(value)} ${sayPower(power)}`
+      : sayMeasure(`${amount(value)} ${sayPower(power)}`, false, unitParts),
+  ),
   // Measures, alone and as ranges.
   rule(`(${number})(?:(?:${dash}| to | or )(${number}))?[ \\u00a0-]?${unitWords}`, (found) => {
     const { match, before } = found
@@ -467,19 +482,22 @@ const digitRules: readonly Rule[] = [
     if (unitParts[0] === 'in' && !/^[.,;)]|^$|^ (?:wide|long|tall|high|deep|thick)/.test(found.after)) return undefined
     if (/^(?:s)$/.test(unitParts[0]!) && !/[ \u00a0]/.test(match[0]) && /^\d0$/.test(value)) return undefined
     const spoken = to === undefined ? amount(value) : sayRange(value, to)
-    void before
+    // `1h 30m`.
+    if (unitParts[0] === 'm' && /\d ?h(?:rs?|ours?)?,? ?$/.test(before)) unitParts[0] = 'min'
     return sayMeasure(spoken, to === undefined && isOne(value, found), unitParts)
   }),
   // Dimensions, factors and short large numbers.
   rule(
-    `(${number}) ?[x×] ?(${number})(?: ?[x×] ?(${number}))?(?![\\p{L}²³⁰-⁹⁻^])( ?=)?`,
-    ({ match: [whole, one = '', two = '', three, equals] }) =>
-      / × /.test(whole) || (equals && / × |×/.test(whole))
-        ? undefined
-        : [one, two, three]
-            .filter((side) => side !== undefined)
-            .map(side)
-            .join(equals ? ' times ' : ' by ') + (equals ? ' equals ' : ''),
+    `(${number}) ?[x×] ?(${number})(?: ?[x×] ?(${number}))?(?![\\d²³¹⁰-⁹⁻^])(?: ?${unitWords}|(?!\\p{L})( ?=)?)`,
+    ({ match: [whole, one = '', two = '', three, short, ...rest] }) => {
+      const equals = rest.at(-1)
+      if ((short === undefined && / × /.test(whole)) || (equals && / × |×/.test(whole))) return undefined
+      const sides = [one, two, three]
+        .filter((side) => side !== undefined)
+        .map(side)
+        .join(equals ? ' times ' : ' by ')
+      return short ? sayMeasure(sides, false, [short, ...rest]) : sides + (equals ? ' equals ' : '')
+    },
   ),
   rule(`(${number})[x×](?![\\p{L}\\p{N}])`, ({ match: [, value = ''] }) => `${amount(value)} times`),
   rule(
@@ -510,9 +528,30 @@ const digitRules: readonly Rule[] = [
     '(\\d{1,4})(\\p{Lu}{1,3})(?![\\p{L}\\p{N}])',
     ({ match: [, value = '', letters = ''] }) => `${amount(value)} ${spell(letters)}`,
   ),
+  // `49ers`, `6ish`.
+  rule(
+    '(\\d{1,4})-?(ers|ish)(?!\\p{L})',
+    ({ match: [, value = '', ending = ''] }) => `${yearOrAmount(value).replace(/e$/, '')}${ending}`,
+  ),
   rule(`(\\d{1,4})['’]?s(?!\\p{L})`, ({ match: [, value = ''] }) => many(yearOrAmount(value))),
   rule('\\d{5}(?=[\\s,.-]|$)(?:-\\d{4})?', ({ match, before }) =>
     /(?:^|[\s,])\p{Lu}{2} $/u.test(before) ? sayGroups(match[0]) : undefined,
+  ),
+  // Numbers that are names: `Highway 101`, `ZIP code 90210`.
+  rule('\\d{3}(?![\\p{L}\\p{N}]|[.,]\\d)', ({ match: [name], before }) =>
+    numbered.test(before) && !/^0|00$/.test(name)
+      ? `${cardinal(Number(name[0]))} ${name[1] === '0' ? `oh ${cardinal(Number(name[2]))}` : cardinal(Number(name.slice(1)))}`
+      : undefined,
+  ),
+  rule('\\d{3,12}(?![\\p{L}\\p{N}]|[.,]\\d)', ({ match: [code], before }) =>
+    /\b(?:ZIP|zip|[Pp]ost|[Pp]ostal|[Pp]ass|[Aa]ccess|[Aa]rea|[Ss]ecurity|[Vv]erification)[ -]?codes? (?:is )?$|\b(?:PIN|ZIP) (?:is )?$/.test(
+      before,
+    )
+      ? sayGroups(code)
+      : undefined,
+  ),
+  rule('\\d{3,4} \\d{3,4}(?: \\d{3,4})?(?![\\p{N}])', ({ match, before }) =>
+    /\b(?:tel|call|phone|fax|mobile|text)[.:]? $/i.test(before) ? sayGroups(match[0]) : undefined,
   ),
   rule('(?:911|112|999|411|311)(?![\\p{L}\\p{N}.,])', ({ match, before }) =>
     /\b(?:call|dial|called|dialed|dialled|calling|ring|phone|phoned) $/i.test(before) ? digits(match[0]) : undefined,
@@ -521,7 +560,7 @@ const digitRules: readonly Rule[] = [
   rule(`\\d{1,3},\\d{1,2}(?![\\p{N},])`, ({ match }) => amount(match[0])),
   rule(`${number}`, ({ match, before, after }) => {
     const spoken =
-      /^\d{4}$/.test(match[0]) && !/(?:\b(?:port|room|number|No\.) |[#:]|\d[,.])$/.test(before)
+      /^\d{4}$/.test(match[0]) && !/(?:\b(?:port|room|number|No\.) |[#:]|\d[,.]|[=+×*] ?)$/.test(before)
         ? yearOrAmount(match[0])
         : amount(match[0])
     return /^\p{L}/u.test(after) ? `${spoken} ` : spoken
@@ -640,6 +679,10 @@ const letterRules: readonly Rule[] = [
   rule(`AD (\\d{1,4})${end}`, ({ match: [, value = ''] }) => `A D ${yearOrAmount(value)}`),
   // Roman numerals.
   rule("[IVXLCDM]{1,9}(?![\\p{L}\\p{N}’'])", sayRoman),
+  rule('[ivx]{2,5}(?!\\p{L})', ({ match: [letters], before }) => {
+    const value = sections.test(before) ? romanValue(letters.toUpperCase()) : undefined
+    return value === undefined ? undefined : cardinal(value)
+  }),
   // Names with signs.
   rule('C\\+\\+', 'C plus plus'),
   rule('([A-GJ])#', ({ match: [, letter] }) => `${letter} sharp`),
@@ -653,7 +696,7 @@ const letterRules: readonly Rule[] = [
   ),
   rule(
     '(?:he/she|she/he|him/her|his/her|her/his|yes/no|s/he)(?!\\p{L})',
-    ({ match }) => match[0].replace('/', ' or ').replace('s or he', 'she or he'),
+    ({ match }) => match[0].replace(/^s\//i, 'she/').replace('/', ' or '),
     'i',
   ),
   rule('(\\p{Ll}{2,30})/(?=\\p{Ll}{2})', ({ match: [, word] }) => `${word} slash `),
@@ -664,9 +707,16 @@ const letterRules: readonly Rule[] = [
       short ? sayUnit(short, power!, false) : sayMeasure('', false, [over, '', under]).trim(),
   ),
   rule("(\\p{Lu}{2,6})(['’]s|s)(?!\\p{L})", ({ match: [, letters = ''] }) => `${sayAcronym(letters) ?? letters}'s`),
-  rule('(?:[A-Z][a-z]?\\d{0,3}|[()]){1,12}(?:\\d?[+-])?(?![\\p{L}\\p{N}])', ({ match }) => sayFormula(match[0])),
+  rule('(?:[A-Z][a-z]?[\\d₀-₉]{0,3}|\\(|\\)[\\d₀-₉]{0,2}){1,12}(?:[\\d²³⁴]?[+⁺⁻-])?(?![\\p{L}\\p{N}])', ({ match }) =>
+    sayFormula(match[0].normalize('NFKC').replace('\u2212', '-')),
+  ),
   rule('\\p{sc=Greek}(?!\\p{L})', ({ match }) => greekName(match[0])),
   rule('pH(?!\\p{L})', 'P H'),
+  // `iOS`, `mRNA`.
+  rule(
+    '(\\p{Ll}{1,5})(\\p{Lu}{2,5})(?!\\p{L})',
+    ({ match: [, front = '', letters = ''] }) => `${front} ${sayAcronym(letters) ?? letters}`,
+  ),
   rule('(\\p{L})([²³])', ({ match: [, letter, power = ''] }) => `${letter} ${sayPower(power)}`),
   rule('m([a-z])²', ({ match: [, letter] }) => `m ${letter} squared`),
   rule(
@@ -684,7 +734,9 @@ const letterRules: readonly Rule[] = [
       `${letters.length > 1 ? (sayAcronym(letters) ?? letters) : letters} ${amount(value)}${/[A-Z]$/.test(whole) ? ` ${whole.at(-1)}` : ''}`,
   ),
   rule('(FY)(\\d{4}|\\d\\d)(?!\\p{N})', ({ match: [, , value = ''] }) => `F Y ${yearOrAmount(value)}`),
-  rule('\\p{L}{1,8}\\d{1,4}(?:\\p{L}{1,4}\\d{0,4}){0,4}(?![\\p{L}\\p{N}])', ({ match }) => sayMixed(match[0])),
+  rule('\\p{L}{1,8}\\d{1,4}(?:\\.\\d{1,3}(?!\\.\\d)|(?:\\p{L}{1,4}\\d{0,4}){0,4})(?![\\p{L}\\p{N}])', ({ match }) =>
+    sayMixed(match[0]),
+  ),
   rule('\\p{Lu}{2,12}(?!\\p{L})', ({ match, before, after }) =>
     isShouted(before, after) ? undefined : (sayAcronym(match[0]) ?? undefined),
   ),
@@ -722,6 +774,7 @@ const signRules: readonly Rule[] = [
     },
   ),
   rule("['’‘](\\d)0s(?![\\p{L}\\p{N}])", ({ match: [, ten] }) => many(cardinal(Number(ten) * 10))),
+  rule("['’‘](?=\\d\\ders(?!\\p{L}))", ''),
   rule("['’‘](\\d\\d)(?![\\p{L}\\p{N}'’])", ({ match: [, value = ''], before }) =>
     /\p{L}$/u.test(before) ? undefined : Number(value) < 10 ? `oh ${cardinal(Number(value))}` : cardinal(Number(value)),
   ),
@@ -732,7 +785,7 @@ const signRules: readonly Rule[] = [
   rule('[-−–](?= \\d)', ({ before }) => (/\d $/.test(before) ? 'minus' : undefined)),
   rule('−(?= ?\\p{L})', 'minus '),
   rule('№ ?(?=\\d)', 'number '),
-  rule('#(?=\\d{1,4}(?!\\p{L}|\\d))', 'number '),
+  rule('#(?=\\d{1,12}(?!\\p{L}|\\d))', 'number '),
   rule(
     '#(\\d{1,4})?(\\p{L}[\\p{L}\\p{M}\\d_]{0,80})',
     ({ match: [, value, words = ''] }) =>
@@ -754,12 +807,36 @@ const signRules: readonly Rule[] = [
   ),
   rule('√(?=[\\p{L}\\d(])', 'square root of '),
   rule('§§? ?(?=\\d)', 'section '),
+  // Between ordinals and between large numbers: `1st–3rd`, `10k–20k`, `L42-L50`; a long dash also behind a word.
+  rule('[-–—](?=(\\d|\\p{Lu}{1,2}\\d))', ({ match: [sign, next = ''], before }) =>
+    /\d(?:st|nd|rd|th|k|K|M|bn)$/.test(before) ||
+    (/^\d/.test(next)
+      ? sign !== '-' && /\p{Ll}{3}$/u.test(before)
+      : new RegExp(`(?:^|\\s)${next.slice(0, -1)}\\d{1,4}$`).test(before))
+      ? ' to '
+      : undefined,
+  ),
   rule('[-–—](?=\\d)', ({ before }) =>
     /(?:[ap]\.?m\.?|:\d\d|\d) ?$/i.test(before) && !/\d-\d+$/.test(before) ? ' to ' : undefined,
   ),
-  // Operators.
+  // Operators, also those of programs.
+  rule('===?|!==?|<=|>=|[-=]>|[-+]=(?= )', ({ match: [sign], before }) => {
+    const name = signName({ '!': '≠', '<': '≤', '>': '≥' }[sign[0]!] ?? sign[0]!)
+    const words = /[-=]>/.test(sign) ? 'to' : /[-+]=/.test(sign) ? `${sign[0] === '+' ? 'plus' : 'minus'} equals` : name
+    return /\s$|[\p{L}\p{N})\]]$/u.test(before) ? ` ${words} ` : undefined
+  }),
+  rule('!(?= ?[=+/*-])', ({ before }) => (/\d$/.test(before) ? ' factorial' : undefined)),
+  rule('\\.\\.\\.?(?=\\d)', ({ before }) => (/\d$/.test(before) ? ' to ' : undefined)),
+  rule('★{1,5}☆{0,4}', ({ match: [stars], before }) => {
+    const count = stars.replaceAll('☆', '').length
+    return count === 1 && /\d ?$/.test(before) ? undefined : ` ${cardinal(count)} star${count === 1 ? '' : 's'} `
+  }),
   rule('([*×·⋅]) ?(?=[\\d(])', ({ before }) => (/[\d)]$/.test(before.trimEnd()) ? ' times ' : undefined)),
-  rule('/ ?(?=\\d)', ({ before }) => (/[\d)] ?$/.test(before) ? ' divided by ' : undefined)),
+  rule('/ ?(?=\\d)', ({ match: [sign], before, after }) => {
+    if (/[\p{L}%]$/u.test(before)) return ' slash '
+    if (/\.\d$/.test(before) && /^(?:5|10|100)(?!\d)/.test(after)) return ' out of '
+    return /\d$/.test(before) && sign === '/' ? ' over ' : /[\d)] ?$/.test(before) ? ' divided by ' : undefined
+  }),
   rule(
     '/(month|mo|year|yr|week|wk|day|hour|hr|h|person|night|kg|lb|unit|user|seat|GB|minute|min|km|mile|l|L)(?!\\p{L})',
     ({ match: [, per = ''], before }) => (/[\p{L}\p{N}] ?$/u.test(before) ? ` per ${units[per] ?? per}` : undefined),

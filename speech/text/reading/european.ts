@@ -17,6 +17,17 @@ export interface LanguageData {
   /** The months as they are shortened, with or without a dot. */
   readonly shortMonths: readonly string[]
   /** By sign and code. */
+  /** The days from Monday on, and as they are shortened. */
+  readonly days: readonly string[]
+  readonly shortDays: readonly string[]
+  /** What is behind a square, a cube, and before another power. */
+  readonly powers: readonly string[]
+  /** Between the numbers of a ratio: `3:1`. */
+  readonly ratio: string
+  /** Signs of formulas. */
+  readonly signs: Readonly<Record<string, string>>
+  /** The pattern of a telephone number, which is read digit by digit. */
+  readonly phone: string
   readonly currencies: Readonly<Record<string, Counted>>
   /** By letters behind a number: `Mio.`. */
   readonly scales: Readonly<Record<string, Counted>>
@@ -71,9 +82,22 @@ const oneOf = (words: readonly string[]) =>
     .map((word) => word.replace(/[$.*+?^()]/g, '\\$&').replaceAll(' ', '[ \\u00a0\\u202f]?'))
     .join('|')
 
+/** What stands before a ratio that could be a time. */
+const scaleWord =
+  /(?:^|\s)(?:Maßstab|Verhältnis|échelle|rapport|escala|scala|schaal|proporción|proporção|rapporto|verhouding)(?: \p{L}{2,3})? $/iu
+
 /** Makes the rules of a language from its habits. */
 export function rulesOf(habits: Habits): Rules {
-  const { cardinal, counting = (words: string) => words, words, units, currencies, scales, months } = habits
+  const {
+    cardinal,
+    counting = (words: string) => words,
+    agree = (words: string) => words,
+    words,
+    units,
+    currencies,
+    scales,
+    months,
+  } = habits
   const month = `(${oneOf([...months, ...habits.shortMonths])})\\.?`
   const monthOf = (text: string) => {
     const short = text.toLowerCase().replace('.', '')
@@ -95,7 +119,8 @@ export function rulesOf(habits: Habits): Rules {
       ' ',
     )
   }
-  const count = (text: string, [one, many]: Counted) => (isOne(text) ? one : `${counting(amount(text))} ${many}`)
+  const count = (text: string, [one, many]: Counted) =>
+    isOne(text) ? one : `${agree(counting(amount(text)), ` ${many}`)} ${many}`
   const yearWords = (text: string) => (/^(?:1[1-9]|20)\d\d$/.test(text) ? habits.year(Number(text)) : amount(text))
   const sayDate = (day: string, name: string | undefined, year: string | undefined, before: string) =>
     name === undefined || Number(day) < 1 || Number(day) > 31
@@ -113,6 +138,18 @@ export function rulesOf(habits: Habits): Rules {
   const scale = `(${oneOf(Object.keys(scales))})`
   const money = `(${oneOf(Object.keys(currencies))})`
   const between = '(?: ?[–—] ?|-)'
+  const shortDay = `(${oneOf(habits.shortDays)})`
+  const dayOf = (short: string) =>
+    habits.days[habits.shortDays.findIndex((day) => day.toLowerCase() === short.toLowerCase())]
+  const beforeDay = new RegExp(`^,? (?:\\p{L}{1,5} )?${shortDay}\\.`, 'iu')
+  const behindDay = new RegExp(`${shortDay}\\.,? (?:\\p{L}{1,5} )?$`, 'iu')
+  const superscript = '[⁻⁺]?[⁰¹²³⁴-⁹]{1,6}'
+  const sayPower = (text: string): string => {
+    const power = text.normalize('NFKC').replace('\u2212', '-')
+    const [squared, cubed, other] = habits.powers
+    if (power === '2' || power === '3') return power === '2' ? squared! : cubed!
+    return `${other} ${power.startsWith('-') ? `${words.minus} ` : ''}${amount(power.replace(/\D/g, ''))}`
+  }
   const sayFraction = (over: string, under: string) =>
     habits.fractions[['1/2', '1/3', '2/3', '1/4', '3/4'].indexOf(`${over}/${under}`)]
   const abbreviations = Object.keys(habits.abbreviations)
@@ -132,23 +169,40 @@ export function rulesOf(habits: Habits): Rules {
       ({ match: [, d = '', name = '', year], before }) => sayDate(d, monthOf(name), year, before),
       'i',
     ),
+    rule('(\\d{1,4}):(\\d{1,6})(?![\\d:])', ({ match: [, one = '', other = ''], before }) =>
+      scaleWord.test(before) ? [amount(one), habits.ratio, amount(other)].join(' ') : undefined,
+    ),
     rule(
       `([01]?\\d|2[0-4])(?:${habits.clock})([0-5]\\d)(${habits.clockEnd})(?![\\d:]|[.,]\\d)`,
       ({ match: [, hour, minute, unit = ''] }) => habits.time(Number(hour), Number(minute), unit),
     ),
     rule(
-      '(?:(\\d{1,4}) ?)?([½⅓⅔¼¾])|(?:(\\d{1,3}) )?([1-3])/([2-4])(?![\\p{N}/])',
-      ({ match: [, whole, sign, front, over = '', under = ''] }) => {
+      `(?:(?:(\\d{1,4}) ?)?([½⅓⅔¼¾])|(?:(\\d{1,3}) )?([1-3])/([2-4])(?![\\p{N}/]))(?: (${oneOf(Object.keys(units))})(?![\\p{L}\\p{N}/]))?`,
+      ({ match: [, whole, sign, front, over = '', under = '', short], after }) => {
         const [one = over, two = under] = sign?.normalize('NFKC').split('⁄') ?? []
         const words = sayFraction(one, two)
         const number = whole ?? front
-        if (number === undefined || words === undefined) return words
-        return one === '1' && two === '2'
-          ? `${amount(number)} ${habits.half}`
-          : `${amount(number)} ${habits.words.and} ${words}`
+        if (words === undefined) return undefined
+        const [single = '', many] = short === undefined ? [] : own(units, short)
+        const noun = single.slice(single.search(/(?<=[ '])/))
+        if (number === undefined && short !== undefined)
+          return two === '2' ? agree(words, ` ${noun}`) + ` ${noun}` : `${words} ${habits.ofScale(noun)}`
+        if (number === undefined) return agree(words, after)
+        const sum = one === '1' && two === '2' ? habits.half : `${habits.words.and} ${words}`
+        return `${amount(number)} ${sum}${many ? ` ${many}` : ''}`
       },
     ),
-    rule('0\\d{2,4}[ /-]\\d{3,9}(?:[ -]\\d{1,6}){0,4}(?!\\d)', ({ match }) => sayDigits(match[0])),
+    rule('(\\d{1,4}):(\\d{1,4})(?![\\d:])', ({ match: [, one = '', other = ''] }) =>
+      [amount(one), habits.ratio, amount(other)].join(' '),
+    ),
+    rule(`(?:${habits.phone})(?!\\d)`, ({ match }) => sayDigits(match[0])),
+    rule('\\d{2,4}(?:[ /-]\\d{2,8}){0,4}(?!\\d)', ({ match, before }) =>
+      /(?:^|[^\p{L}])(?:tel|tél|telefon|telefono|teléfono|telefone|telefoon|téléphone|fax|mobil|tfno)[.:]{0,2} $/iu.test(
+        before,
+      )
+        ? sayDigits(match[0])
+        : undefined,
+    ),
     // Money, measures, and ranges of both.
     rule(
       `(${number})${space}?${scale}?${space}?${money}(?![\\p{L}\\p{N}])`,
@@ -173,20 +227,48 @@ export function rulesOf(habits: Habits): Rules {
         : match[0]
             .split('.')
             .map((part) => amount(part))
-            .join(` ${habits.point === 'Komma' ? 'Punkt' : 'punto'} `),
+            .join(` ${words.dot} `),
+    ),
+    // `Version 2.1`.
+    rule('(\\d{1,3})\\.(\\d{1,2})(?![\\d.])', ({ match: [, one = '', other = ''] }) =>
+      [amount(one), words.dot, amount(other)].join(' '),
     ),
     rule(`(${number})${between}(${number})(?![\\p{N}-])`, ({ match: [, from = '', to = ''], before }) =>
       range(from, to, before),
     ),
-    rule(`(${number})([²³])`, ({ match: [, value = '', power] }) => `${amount(value)} ${power === '²' ? '²' : '³'}`),
     rule(
-      number,
-      ({ match: [text], after }) =>
-        (habits.agree ?? ((words: string) => words))(yearWords(text), after) + (/^\p{L}/u.test(after) ? ' ' : ''),
+      `(${number})(?:(${superscript})| ?\\^ ?([-−]?\\d{1,4}))`,
+      ({ match: [, value = '', high, power = ''] }) => `${amount(value)} ${sayPower(high ?? power)}`,
+    ),
+    rule(number, ({ match: [text], after }) => agree(yearWords(text), after) + (/^\p{L}/u.test(after) ? ' ' : '')),
+  ]
+  const abbreviated: readonly Rule[] = [
+    rule(`(?:${oneOf(abbreviations.filter((short) => !short.endsWith('#')))})(?!\\p{L})`, ({ match: [text] }) =>
+      own(habits.abbreviations, text),
+    ),
+    rule(
+      `(${oneOf(abbreviations.filter((short) => short.endsWith('#')).map((short) => short.slice(0, -1)))}) ?(?=\\d)`,
+      ({ match: [, text = ''] }) => `${own(habits.abbreviations, `${text}#`)} `,
     ),
   ]
   const letters: readonly Rule[] = [
     ...(habits.more?.letters ?? []),
+    // Days: `Mo–Fr`, `lun. a vie.`, `Mi., 3. Mai`.
+    rule(
+      `${shortDay}\\.?${between}${shortDay}(?![\\p{L}\\p{N}])\\.?`,
+      ({ match: [, from = '', to = ''] }) => [dayOf(from), words.to, dayOf(to)].join(' '),
+      'i',
+    ),
+    rule(
+      `${shortDay}\\.`,
+      ({ match: [, day = ''], before, after }) =>
+        /^,? \d/.test(after) || beforeDay.test(after) || behindDay.test(before) ? dayOf(day) : undefined,
+      'i',
+    ),
+    rule(
+      `(\\p{L}{1,3})(?:(${superscript})| ?\\^ ?([-−]?\\d{1,4}))`,
+      ({ match: [, name = '', high, power = ''] }) => `${name} ${sayPower(high ?? power)}`,
+    ),
     rule(
       '(?:https?://|www\\.)[^\\s<>"]{1,500}[^\\s<>".,;:!?)]|[\\w.+-]{1,64}@[a-z\\d-]{1,63}(?:\\.[a-z\\d-]{1,63}){1,6}|(?:[a-z\\d-]{2,63}\\.){1,4}(?:com|org|net|de|fr|es|it|pt|nl|br|eu|ch|at|be|io)(?![\\p{L}\\p{N}-])',
       ({ match }) => sayAddress(match[0]),
@@ -197,13 +279,7 @@ export function rulesOf(habits: Habits): Rules {
       `${money}${space}?(${number})${space}?${scale}?(?![\\p{L}\\p{N}])`,
       ({ match: [, name = '', sum = '', size] }) => sayMoney(sum, size, name),
     ),
-    rule(`(?:${oneOf(abbreviations.filter((short) => !short.endsWith('#')))})(?!\\p{L})`, ({ match: [text] }) =>
-      own(habits.abbreviations, text),
-    ),
-    rule(
-      `(${oneOf(abbreviations.filter((short) => short.endsWith('#')).map((short) => short.slice(0, -1)))}) ?(?=\\d)`,
-      ({ match: [, text = ''] }) => `${own(habits.abbreviations, `${text}#`)} `,
-    ),
+    ...abbreviated,
     rule("([IVXLCDM]{1,9})(?![\\p{L}\\p{N}'’])(?:\\.(?= ?[\\p{Ll},;])|\\.(?= (?:Jahrhundert|Jh)))?", (found) => {
       const value = romanValue(found.match[1]!)
       return value === undefined ? undefined : habits.roman(value, found)
@@ -214,6 +290,8 @@ export function rulesOf(habits: Habits): Rules {
     }),
   ]
   const signs: readonly Rule[] = [
+    ...abbreviated,
+    rule(`(?:${habits.phone})(?!\\d)`, ({ match }) => sayDigits(match[0])),
     rule(
       `${money}${space}?(${number})${space}?${scale}?(?![\\p{L}\\p{N}])`,
       ({ match: [, name = '', sum = '', size] }) => sayMoney(sum, size, name),
@@ -243,6 +321,7 @@ export function rulesOf(habits: Habits): Rules {
         ['#', 'number'],
       ] as const
     ).map(([sign, name]) => rule(sign === '+' ? '\\+' : sign, ` ${words[name]} `)),
+    ...Object.entries(habits.signs).map(([sign, name]) => rule(sign, ` ${name} `)),
   ]
   return { digits, letters, signs }
 
@@ -269,6 +348,9 @@ export function rulesOf(habits: Habits): Rules {
   }
 
   function range(from: string, to: string, before: string): string {
+    // What does not rise is a score: `3-1`.
+    if (/^\d{1,2}$/.test(from) && /^\d{1,2}$/.test(to) && Number(from) >= Number(to))
+      return [amount(from), habits.ratio, amount(to)].join(' ')
     const front =
       words.from && !/\b(?:da|dal|dalle|tra|fra|pagine) $/.test(before) && !/^(?:1[1-9]|20)\d\d$/.test(from)
         ? `${words.from} `

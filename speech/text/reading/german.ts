@@ -87,7 +87,7 @@ const habits: Habits = {
       ),
       rule('(\\d\\d?) Uhr', ({ match: [, hour = ''] }) => `${hour === '1' ? 'ein' : cardinal(Number(hour))} Uhr`),
     ],
-    letters: [rule('(\\p{Lu}\\p{Ll}{2,30})str\\.', '$1straße')],
+    letters: [rule('(\\p{Lu}\\p{Ll}{2,30})str\\.', '$1straße'), rule('(\\p{Lu}\\p{Ll}{2,30})nr\\.', '$1nummer')],
   },
 }
 

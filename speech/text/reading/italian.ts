@@ -1,6 +1,7 @@
 import { readData } from '../../shared/data.ts'
 import { type Habits, type LanguageData, rulesOf } from './european.ts'
 import { groupsOf } from './numbers.ts'
+import { rule } from './rules.ts'
 
 const data = readData<LanguageData & { readonly ordinals: readonly string[] }>('text/reading/italian.json')
 const { small, tens, ordinals } = data
@@ -8,7 +9,7 @@ const { small, tens, ordinals } = data
 function underThousand(value: number): string {
   if (value >= 100) {
     const [front, rest] = [Math.floor(value / 100), value % 100]
-    return `${front > 1 ? small[front] : ''}cento${rest > 0 ? underThousand(rest) : ''}`
+    return `${front > 1 ? small[front] : ''}cent${rest === 8 || Math.floor(rest / 10) === 8 ? '' : 'o'}${rest > 0 ? underThousand(rest) : ''}`
   }
   if (value < 20) return small[value]!
   const [ten, one] = [tens[Math.floor(value / 10)]!, value % 10]
@@ -44,15 +45,27 @@ const habits: Habits = {
   cardinal,
   date: (day, month, year) => `${day === 1 ? 'primo' : cardinal(day)} ${month}${year ? ` ${year}` : ''}`,
   year: cardinal,
-  clock: ':|(?<=ore \\d\\d?)\\.',
+  clock: ':|(?<=(?:ore|[Dd]?[Aa]lle) \\d\\d?)\\.',
   clockEnd: '',
   time: (hour, minute) => `${hour === 1 ? 'una' : cardinal(hour)}${minute ? ` e ${cardinal(minute)}` : ''}`,
   cents: (whole, cents) => `${whole} e ${cents}`,
   ofScale: (currency) => `di ${currency}`,
   agree: (words, after) =>
-    /^ \p{Ll}{3,}/u.test(after) ? words.replace(/^uno$/, /^ \p{Ll}+a(?!\p{L})/u.test(after) ? 'una' : 'un') : words,
+    /^ \p{Ll}{3,}/u.test(after)
+      ? /^ \p{Ll}+a(?!\p{L})/u.test(after)
+        ? words.replace(/^uno$/, 'una').replace(/^un mezzo$/, 'mezza')
+        : words.replace(/^uno$/, 'un').replace(/^un mezzo$/, 'mezzo')
+      : words,
   ordinalMark: '[ºª°](?! ?[CF]\\b)',
   ordinal: (value, mark) => ordinal(value, mark === 'ª'),
+  more: {
+    // `2° piano`, but `20° all'ombra`.
+    digits: [
+      rule('(\\d{1,2})°(?= (?!di |a |al|in |e |sotto|sopra|nel|per |con )\\p{Ll}{3})', ({ match: [, value] }) =>
+        ordinal(Number(value)),
+      ),
+    ],
+  },
   roman(value, { before, after, match }) {
     if (/^ secol[oi]/.test(after)) return ordinal(value)
     if (/secolo $/.test(before)) return ordinal(value)

@@ -46,14 +46,15 @@ function ordinal(value: number, isFeminine: boolean): string | undefined {
 function agree(words: string, after: string): string {
   const [, noun = ''] = /^ (\p{Ll}{2,})/u.exec(after) ?? []
   const isFeminine =
-    /(?:as?|ções|ção|dade|dades|vezes)$/.test(noun) &&
-    !/^(?:dias?|problemas?|sistemas?|programas?|temas?|mapas?|planetas?|idiomas?|poemas?|para|da|das|na|nas)$/.test(
+    /(?:as?|ções|ção|dade|dades|vezes|colheres)$/.test(noun) &&
+    !/^(?:dias?|problemas?|sistemas?|programas?|temas?|mapas?|planetas?|idiomas?|poemas?|(?:quilo|mili|micro)?gramas?|para|da|das|na|nas)$/.test(
       noun,
     )
   return isFeminine
     ? words
         .replace(/entos/g, 'entas')
         .replace(/\bum$/, 'uma')
+        .replace(/^meio$/, 'meia')
         .replace(/\bdois$/, 'duas')
     : words
 }

@@ -45,7 +45,8 @@ function agree(words: string, after: string): string {
         .replace(/ientos/g, 'ientas')
         .replace(/quinientos/, 'quinientas')
         .replace(/uno$/, 'una')
-    : counting(words)
+        .replace(/^un medio$/, 'media')
+    : counting(words).replace(/^un medio$/, 'medio')
 }
 
 const habits: Habits = {
@@ -54,10 +55,10 @@ const habits: Habits = {
   counting,
   date: (day, month, year) => `${cardinal(day)} de ${month}${year ? ` de ${year}` : ''}`,
   year: cardinal,
-  clock: ':|\\.(?=\\d\\d ?h)',
+  clock: ':|\\.(?=\\d\\d ?h)|(?<=las \\d\\d?)\\.',
   clockEnd: '(?: ?h(?:rs)?\\.?)?',
   time: (hour, minute, end) =>
-    `${hour === 1 ? 'una' : cardinal(hour)}${minute ? ` ${minute < 10 ? 'cero ' : ''}${cardinal(minute)}` : ''}${end.includes('h') ? ' horas' : ''}`,
+    `${hour === 1 ? 'una' : cardinal(hour)}${minute ? ` ${minute < 10 ? 'cero ' : ''}${cardinal(minute)}` : ''}${end.includes('h') ? (hour === 1 && !minute ? ' hora' : ' horas') : ''}`,
   cents: (whole, cents) => `${whole} con ${cents}`,
   ofScale: (currency) => `de ${currency}`,
   agree,
@@ -74,6 +75,7 @@ const habits: Habits = {
   },
   more: {
     digits: [
+      rule('1\\.?[º°](?= de \\p{L})', 'primero'),
       rule('(\\d{1,2}) h(?![\\p{L}\\p{N}])', ({ match: [, hour] }) => habits.time(Number(hour), undefined, 'h')),
     ],
   },

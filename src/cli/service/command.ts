@@ -20,6 +20,10 @@ export function addServeCommand(program: CliCommand, cli: Cli): void {
     )
     .option('--device <device>', 'the device of voxb-tts-1.6b: auto, cuda, mps, cpu')
     .option('--codebooks <n>', 'codebooks of voxb-tts-1.6b, 8 to 32: fewer are faster and sound coarser (32)')
+    .option(
+      '--wyoming <ports>',
+      'speak Wyoming (Home Assistant) on this machine: voxb-tts=10200, or several with commas',
+    )
     .option('--workers <n>', 'processes that serve the API on its port, or auto for one per core (1)')
     .option('--tls-cert <file>', 'speak https with this certificate, a PEM file with its chain; read again on SIGHUP')
     .option('--tls-key <file>', 'the PEM file of its key')

@@ -2,11 +2,17 @@ import { createReadStream } from 'node:fs'
 import { stat, writeFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import {
+  collectSamples,
   countCharacters,
+  countsOf,
   createLexiconReader,
   encodeFile,
   formatOfEnding,
+  openWavReader,
+  piecesOf,
   readWritten,
+  skippedOf,
+  speakSentences,
 } from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
@@ -27,10 +33,8 @@ import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { emptyInput, noText, readStdinText, streamStdin, textFrom } from '../terminal/stdin.ts'
 import { table } from '../terminal/table.ts'
-import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
 import type { BookPart, Spoken, SpokenFile } from './book.ts'
 import { findPlayer, openPlayer } from './player.ts'
-import { collectSamples, openWavReader, type WavSamples } from './wav-reader.ts'
 
 /** Options of the audio's destination. */
 interface AudioOptions {
@@ -62,7 +66,7 @@ export async function speak(
   const fixed = { ...fields, ...given({ voice: fields.voice ?? (await cli.settings()).voice }) }
   if (comesInPieces(cli, words, options)) {
     await checkTarget(cli, options)
-    return speakStdin(cli, options, (input) => cli.ask(speakText, { ...fixed, input, stream: true }))
+    return speakStdin(cli, options, fixed.speed, (input) => cli.ask(speakText, { ...fixed, input, stream: true }))
   }
   const input = await prepare(cli, words, options)
   await say(cli, { input, options, fixed, ask: (part) => cli.ask(speakText, { ...fixed, ...part }) })
@@ -76,10 +80,14 @@ function comesInPieces(cli: Cli, words: readonly string[], { input, output, stre
 }
 
 /** Speaks standard input sentence by sentence, while it comes. */
-async function speakStdin(cli: Cli, { play: plays, raw }: SayOptions, ask: (input: string) => Promise<Download>) {
-  const { speakSentences } = await import('./sentences.ts')
+async function speakStdin(
+  cli: Cli,
+  { play: plays, raw }: SayOptions,
+  speed: number | undefined,
+  ask: (input: string) => Promise<Download>,
+) {
   const soFar = { spoken: 0, total: 0, skipped: [] }
-  const body = speakSentences(textsOf(cli), ask, soFar)
+  const body = speakSentences(textsOf(cli), ask, soFar, speed)
   await (plays ? play(cli, body) : raw ? writeRaw(cli, body) : write(cli, body))
   if (soFar.total === 0 && !cli.io.outClosed) throw emptyInput('speak')
   if (!cli.io.outClosed) tellUnspoken(cli, [soFar.spoken, soFar.total], soFar.skipped)
@@ -171,9 +179,12 @@ interface Say {
   readonly input: string
   readonly options: SayOptions
   /** The fields of all requests of this command. */
-  readonly fixed: { readonly language?: string; readonly seed?: number; readonly keep_directions?: boolean } & Readonly<
-    Record<string, unknown>
-  >
+  readonly fixed: {
+    readonly language?: string
+    readonly seed?: number
+    readonly speed?: number
+    readonly keep_directions?: boolean
+  } & Readonly<Record<string, unknown>>
   /** Asks with further fields. */
   ask(part: Partial<Omit<BookPart, 'stream'>> & { readonly input: string; readonly stream: boolean }): Promise<Download>
 }
@@ -191,6 +202,7 @@ async function say(cli: Cli, { input, options, fixed, ask }: Say): Promise<void>
     const spoken = await speakBook(cli, {
       ...{ text: input, output: output!, force, file: fileOf(options, input, fixed), language, seed },
       keepDirections: fixed.keep_directions,
+      speed: fixed.speed,
       settings,
       ask,
     })
@@ -349,12 +361,20 @@ function fileOf(options: AudioOptions, text: string, { voice }: Readonly<Record<
   return { format: fileFormat(options), text, voice, engine: 'aichat' }
 }
 
-function wavOf({ samples, sampleRate }: WavSamples, file: SpokenFile): AsyncIterable<Uint8Array> {
+function wavOf(
+  { samples, sampleRate }: Awaited<ReturnType<typeof collectSamples>>,
+  file: SpokenFile,
+): AsyncIterable<Uint8Array> {
   return encodeFile([samples], { ...file, format: 'wav' }, { sampleRate, dataBytes: samples.length })
 }
 
 /** Returns the seconds of the audio. */
-async function save(cli: Cli, audio: WavSamples, file: SpokenFile, options: AudioOptions): Promise<number> {
+async function save(
+  cli: Cli,
+  audio: Awaited<ReturnType<typeof collectSamples>>,
+  file: SpokenFile,
+  options: AudioOptions,
+): Promise<number> {
   const path = options.output!
   const { samples, sampleRate } = audio
   const pieces: Uint8Array[] = []

@@ -1,5 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
-import { encodeFile, isMostlyUnspoken, pauseAfter, sanitize, splitChunks } from '../../../speech/speech.ts'
+import {
+  collectSamples,
+  countsOf,
+  encodeFile,
+  isMostlyUnspoken,
+  pauseAfter,
+  piecesOf,
+  sanitize,
+  skippedOf,
+  splitChunks,
+} from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
 import type { Download } from '../../operations/operations.ts'
@@ -7,9 +17,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { streamOutput } from '../terminal/files.ts'
 import { note } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
 import { type KeptParts, openKeptParts, type PartFacts, partKey } from './book-parts.ts'
-import { collectSamples } from './wav-reader.ts'
 
 /** Characters of one request here: some two minutes of speech, the most that a killed run loses. */
 const partLimit = 2000
@@ -29,6 +37,7 @@ export interface SpokenBook {
   /** All else that decides how it sounds, by name. */
   readonly settings: Readonly<Record<string, unknown>>
   readonly language?: string | undefined
+  readonly speed?: number | undefined
   readonly seed?: number | undefined
   /** Whether stage directions are read aloud. */
   readonly keepDirections: boolean | undefined
@@ -114,7 +123,7 @@ async function speakParts(
           done += 1
         }
       }
-      parts.push({ text: texts[index]!, key, facts, pause: pauseBefore(parts, facts) })
+      parts.push({ text: texts[index]!, key, facts, pause: pauseBefore(parts, facts, book.speed) })
     }
     if (!parts.some(({ facts }) => facts))
       throw refusal ?? new AppError('unavailable', 'No part of the text could be spoken')
@@ -132,7 +141,7 @@ function partSeed(seed: number, index: number): number {
 }
 
 /** The silence before a part, in bytes. Throws `unavailable` where another engine speaks than before. */
-function pauseBefore(parts: readonly PlacedPart[], facts: PartFacts | undefined): number {
+function pauseBefore(parts: readonly PlacedPart[], facts: PartFacts | undefined, speed = 1): number {
   const first = parts.find((part) => part.facts)?.facts
   if (!first || !facts) return 0
   if (first.engine !== facts.engine || first.sampleRate !== facts.sampleRate)
@@ -141,7 +150,7 @@ function pauseBefore(parts: readonly PlacedPart[], facts: PartFacts | undefined)
       `The parts so far were spoken by the ${first.engine} engine, and now ${facts.engine || 'another one'} answers`,
       { details: ['use the same server and model again, or remove the folder of the parts'] },
     )
-  return 2 * Math.round(pauseAfter(parts.at(-1)!.text) * facts.sampleRate)
+  return 2 * Math.round((pauseAfter(parts.at(-1)!.text) * facts.sampleRate) / speed)
 }
 
 /** Tries of a part at a server that is busy. */

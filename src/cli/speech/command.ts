@@ -70,6 +70,7 @@ function withTextOptions(command: CliCommand): CliCommand {
     .field('--model <model>', 'the speech server or one of its models')
     .field('--language <language>', 'the language of the text; detected by default')
     .field('--instruct <text>', 'how to speak, such as "slowly and sadly" (voxa-tts)')
+    .field('--speed <number>', 'how fast, at the same pitch: 0.25 to 4 (1)')
     .field('--keep-directions', 'read stage directions such as (laughs) aloud')
     .field('--seed <number>', 'an equal number and text sound equal, where a model chooses at random')
     .fields({ input: 'TEXT' })

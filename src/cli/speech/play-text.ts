@@ -1,9 +1,9 @@
+import { createGrowingText, speakSentences } from '../../../speech/speech.ts'
 import { speakText } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { findPlayer, openPlayer, type Player } from './player.ts'
-import { speakSentences } from './sentences.ts'
 
 /**
  * Speaks a text while it comes: with the default voice, played sentence by sentence; the signal ends it. Throws `unavailable` without a player.
@@ -11,37 +11,20 @@ import { speakSentences } from './sentences.ts'
 export async function openSpokenText(cli: Cli, signal: AbortSignal) {
   findPlayer(cli.io.environment)
   const { voice } = await cli.settings()
-  const pieces: string[] = []
-  let isOver = false
-  let wake = () => {}
-  async function* texts(): AsyncGenerator<string> {
-    for (;;) {
-      if (pieces.length > 0) yield pieces.splice(0).join('')
-      else if (isOver || signal.aborted) return
-      else
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-    }
-  }
-  const stop = () => wake()
-  signal.addEventListener('abort', stop, { once: true })
+  const growing = createGrowingText()
+  signal.addEventListener('abort', growing.end, { once: true })
   const ask = (input: string) => cli.ask(speakText, { input, stream: true, ...given({ voice }) }, signal)
   const playing = play()
   // A failure is thrown by `end`.
   playing.catch(() => {})
   return {
     /** Adds to the text. */
-    push(text: string) {
-      pieces.push(text)
-      wake()
-    },
+    push: growing.push,
     /** Resolves when all is played. Throws the errors of the engine and the player, and the reason of the signal. */
     async end() {
-      isOver = true
-      wake()
+      growing.end()
       await playing.finally(() => {
-        signal.removeEventListener('abort', stop)
+        signal.removeEventListener('abort', growing.end)
         signal.throwIfAborted()
       })
     },
@@ -51,7 +34,7 @@ export async function openSpokenText(cli: Cli, signal: AbortSignal) {
     const soFar = { spoken: 0, total: 0, skipped: [] }
     let player: Player | undefined
     try {
-      for await (const piece of speakSentences(texts(), ask, soFar)) {
+      for await (const piece of speakSentences(growing.texts(), ask, soFar)) {
         player ??= await openPlayer(cli.io.environment, signal)
         if (signal.aborted || !(await player.take(piece))) break
       }

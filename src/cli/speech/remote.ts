@@ -73,12 +73,13 @@ function jsonRequest(path: string, input: Input): ReturnType<SpeechRoute['reques
   return { method: 'POST', path, headers: { 'content-type': 'application/json' }, body: JSON.stringify(input) }
 }
 
-function cloneRequest({ input, reference_audio: clip, reference_text: text, language, seed }: Input) {
+function cloneRequest({ input, reference_audio: clip, reference_text: text, language, seed, speed }: Input) {
   const form = new FormData()
   form.set('input', String(input))
   form.set('reference_audio', new Blob([Buffer.from(String(clip), 'base64')], { type: 'audio/wav' }), 'reference.wav')
   if (text !== undefined) form.set('reference_text', String(text))
-  for (const [name, value] of Object.entries({ language, seed })) if (value !== undefined) form.set(name, String(value))
+  for (const [name, value] of Object.entries({ language, seed, speed }))
+    if (value !== undefined) form.set(name, String(value))
   return { method: 'POST', path: '/v1/audio/voice-clone', body: form }
 }
 

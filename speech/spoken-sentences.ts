@@ -1,8 +1,9 @@
-import { isMostlyUnspoken, pauseAfter, sanitize, splitChunks, splitSentences } from '../../../speech/speech.ts'
-import { AppError } from '../../errors.ts'
-import type { Download } from '../../operations/operations.ts'
-import { countsOf, piecesOf, skippedOf } from './answer-counts.ts'
-import { openWavReader } from './wav-reader.ts'
+import { AppError } from '../src/errors.ts'
+import { countsOf, piecesOf, type SpokenAnswer, skippedOf } from './answer-counts.ts'
+import { openWavReader } from './audio/wav-reader.ts'
+import { sanitize } from './text/sanitize.ts'
+import { pauseAfter, splitChunks, splitSentences } from './text/sentences.ts'
+import { isMostlyUnspoken } from './text/unspoken.ts'
 
 /** Characters of one request, and of a text without the end of a sentence that is spoken all the same. */
 const partLimit = 2000
@@ -21,8 +22,9 @@ export interface SpokenSoFar {
  */
 export async function* speakSentences(
   texts: AsyncIterable<string>,
-  ask: (text: string) => Promise<Download>,
+  ask: (text: string) => Promise<SpokenAnswer>,
   soFar: SpokenSoFar,
+  speed = 1,
 ): AsyncGenerator<Uint8Array> {
   let refusal: AppError | undefined
   let sampleRate: number | undefined
@@ -33,7 +35,7 @@ export async function* speakSentences(
       const reader = openWavReader(piecesOf(answer))
       const format = await reader.format()
       if (sampleRate === undefined) yield withoutLength(format.header)
-      else yield Buffer.alloc(2 * Math.round(pauseAfter(before) * sampleRate))
+      else yield Buffer.alloc(2 * Math.round((pauseAfter(before) * sampleRate) / speed))
       sampleRate = format.sampleRate
       yield* reader.samples()
       const [spoken, total] = countsOf(answer)
@@ -49,6 +51,34 @@ export async function* speakSentences(
     }
   }
   if (sampleRate === undefined && refusal) throw refusal
+}
+
+/** A text that grows, for `speakSentences`. */
+export function createGrowingText() {
+  const pieces: string[] = []
+  let isOver = false
+  let wake = () => {}
+  return {
+    push(text: string) {
+      pieces.push(text)
+      wake()
+    },
+    /** Nothing more comes; what is there is still read. */
+    end() {
+      isOver = true
+      wake()
+    },
+    async *texts(): AsyncGenerator<string> {
+      for (;;) {
+        if (pieces.length > 0) yield pieces.splice(0).join('')
+        else if (isOver) return
+        else
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+      }
+    },
+  }
 }
 
 /** The header of a WAV file as that of a stream. */

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../src/errors.ts'
 
 interface WavFormat {
   readonly sampleRate: number

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { wavHeader } from '../../../speech/audio/wav.ts'
-import { collectSamples } from '../../../src/cli/speech/wav-reader.ts'
+import { collectSamples } from '../../../speech/audio/wav-reader.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('samples of a WAV stream')
