@@ -34,6 +34,8 @@ function __aichat_next
     test $place -eq $argv[2]; or test "$argv[3]" = rest -a $place -gt $argv[2]
 end
 
+# A program aichat-NAME is a command too.
+complete -c aichat -n '__aichat_at ""' -f -a '(complete -C aichat- | string replace -r "^aichat-" "")'
 complete -c aichat -n '__aichat_at \'\'' -f -a chat -d 'ask a model: the text, piped input, or a conversation on a terminal'
 complete -c aichat -n '__aichat_at \'\'' -f -a template -d 'list prompts with variables that are kept as files, and ask with them: aichat chat -t NAME'
 complete -c aichat -n '__aichat_at \'\'' -f -a plugin -d 'manage the plugins that reach providers and speech servers'
