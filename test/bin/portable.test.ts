@@ -62,7 +62,7 @@ test('is unpacked and runs where nothing is but a shell and the C library, witho
     shell('', ['unshare', ...apart.slice(0, -1), 'chroot', empty, '/bin/sh', '-ec', `export HOME=/home\n${line}`])
   assert.match(run('/aichat/bin/aichat --version'), /^aichat \d+\.\d+\.\d+ \(aichat-toolkit\)\n$/)
   // A database, a file of the package, a voice and the neural runtime, each with its native or compiled part.
-  run('/aichat/bin/aichat persona create --name ada --local')
+  run('/aichat/bin/aichat persona create --name ada -m openai:gpt-4o --local')
   assert.match(run('/aichat/bin/aichat persona list --plain --local'), /ada/)
   assert.match(run('cd /aichat && bin/aichat help aichat-chat'), 'aichat-chat')
   run('/aichat/bin/aichat tts --voice ryan -o /tmp/hello.wav "Hello there."')
