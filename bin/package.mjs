@@ -1,9 +1,10 @@
-// Packs the files that `npm publish` would send, with their SBOM (CycloneDX) beside them: package.mjs [FOLDER], by
-// default dist/package.
+// Packs the files that `npm publish` would send, the same with a Node of its own (an archive and a Debian package, for this
+// platform), and the SBOM (CycloneDX): package.mjs [FOLDER], by default dist/package.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { writePortable } from './portable.mjs'
 import { root } from './steps.mjs'
 
 const folder = resolve(process.argv[2] ?? join(root, 'dist', 'package'))
@@ -18,18 +19,21 @@ const npm = (...args) =>
 mkdirSync(folder, { recursive: true })
 const output = npm('pack', '--json', '--pack-destination', folder)
 // prepack's own lines come first.
-const [{ filename, size, version }] = JSON.parse(output.slice(output.indexOf('[\n')))
+const [{ filename, files, version }] = JSON.parse(output.slice(output.indexOf('[\n')))
 const bom = JSON.parse(npm('sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'))
 bom.components.push(...builtIn())
 const bomName = filename.replace(/\.tgz$/, '.cdx.json')
 writeFileSync(join(folder, bomName), `${JSON.stringify(bom, null, 2)}\n`)
-for (const name of [filename, bomName]) {
-  const digest = createHash('sha256')
-    .update(readFileSync(join(folder, name)))
-    .digest('hex')
-  process.stdout.write(`${digest}  ${join(folder, name)}\n`)
+const portable = writePortable(
+  folder,
+  files.map(({ path }) => path),
+)
+for (const path of [join(folder, filename), join(folder, bomName), ...portable]) {
+  const digest = createHash('sha256').update(readFileSync(path)).digest('hex')
+  process.stdout.write(`${digest}  ${path}\n`)
+  process.stderr.write(`${basename(path)}: ${(statSync(path).size / 1e6).toFixed(1)} MB\n`)
 }
-process.stderr.write(`aichat ${version}: ${(size / 1e6).toFixed(0)} MB, ${bom.components.length} components\n`)
+process.stderr.write(`aichat ${version}: ${bom.components.length} components\n`)
 
 /** The components that a build puts into the package: npm knows them as development packages. */
 function builtIn() {

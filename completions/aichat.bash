@@ -1030,6 +1030,8 @@ _aichat() {
     [[ $words == */ ]] && compopt -o nospace
   else
     words="${commands// /$'\n'}"
+    # A program aichat-NAME is a command too.
+    [[ -z $path$flag && $place == 0 ]] && words+=$'\n'"$(compgen -c aichat- | sed 's/^aichat-//' | sort -u)"
   fi
   COMPREPLY=()
   while IFS= read -r word; do

@@ -34,6 +34,8 @@ function __aichat_next
     test $place -eq $argv[2]; or test "$argv[3]" = rest -a $place -gt $argv[2]
 end
 
+# A program aichat-NAME is a command too.
+complete -c aichat -n '__aichat_at ""' -f -a '(complete -C aichat- | string replace -r "^aichat-" "")'
 complete -c aichat -n '__aichat_at \'\'' -f -a chat -d 'ask a model: the text, piped input, or a conversation on a terminal'
 complete -c aichat -n '__aichat_at \'\'' -f -a template -d 'list prompts with variables that are kept as files, and ask with them: aichat chat -t NAME'
 complete -c aichat -n '__aichat_at \'\'' -f -a plugin -d 'manage the plugins that reach providers and speech servers'
@@ -95,7 +97,7 @@ complete -c aichat -n '__aichat_at \'chat\'' -s o -l option -r -d 'any other par
 complete -c aichat -n '__aichat_at \'chat\'' -l schema -r -d 'the structure of the answer: "name, age int, bio: one sentence", JSON Schema, or its file'
 complete -c aichat -n '__aichat_at \'chat\'' -l schema-multi -r -d 'the same for a list of such objects, under "items"'
 complete -c aichat -n '__aichat_at \'chat\'' -l json-object -d 'have the model answer with one JSON object'
-complete -c aichat -n '__aichat_at \'chat\'' -s t -l template -x -a '(aichat --timeout 2s __complete templates (__aichat_line)[2] 2>/dev/null </dev/null)' -d 'ask with a template, see aichat template list'
+complete -c aichat -n '__aichat_at \'chat\'' -s t -l template -x -a '(aichat --timeout 2s __complete templates (__aichat_line)[2] 2>/dev/null </dev/null)' -d 'ask with a template, see aichat template list; without a name, choose it at a terminal'
 complete -c aichat -n '__aichat_at \'chat\'' -l var -r -d 'the value of a variable of the template (repeatable)'
 complete -c aichat -n '__aichat_at \'chat\'' -l thinking -d 'show what the model thinks before its answer, dimmed, by its last lines as it comes'
 complete -c aichat -n '__aichat_at \'chat\'' -l speak -d 'speak the answer while it comes, by the default voice; Ctrl-C stops it'
@@ -215,7 +217,7 @@ complete -c aichat -n '__aichat_at \'prices unset\'' -l plugin -x -a '(aichat --
 complete -c aichat -n '__aichat_at \'prices unset\'' -l valid-from -r -d 'the price that begins on this day'
 complete -c aichat -n '__aichat_at \'prices unset\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_at \'persona\'' -f -a list -d 'list your personas'
-complete -c aichat -n '__aichat_at \'persona\'' -f -a show -d 'show a persona, by its id or its name'
+complete -c aichat -n '__aichat_at \'persona\'' -f -a show -d 'show a persona, by its id or its name; without one, choose it at a terminal'
 complete -c aichat -n '__aichat_at \'persona\'' -f -a create -d 'create a persona'
 complete -c aichat -n '__aichat_at \'persona\'' -f -a update -d 'change the given settings of a persona'
 complete -c aichat -n '__aichat_at \'persona\'' -f -a remove -d 'remove personas and their memories'
@@ -357,7 +359,7 @@ complete -c aichat -n '__aichat_at \'persona memory wipe\'' -l category -r -d 'o
 complete -c aichat -n '__aichat_at \'persona memory wipe\'' -l before -r -d 'only memories older than this, such as 2026-01-31'
 complete -c aichat -n '__aichat_at \'persona memory wipe\'' -s h -l help -d 'show help'
 complete -c aichat -n '__aichat_next \'persona memory wipe\' 0' -f -a '(aichat --timeout 2s __complete personas (__aichat_line)[2] 2>/dev/null </dev/null)'
-complete -c aichat -n '__aichat_at \'persona profile\'' -f -a show -d 'list the lines of the profile'
+complete -c aichat -n '__aichat_at \'persona profile\'' -f -a show -d 'list the lines of the profile, also without the word `show`'
 complete -c aichat -n '__aichat_at \'persona profile\'' -f -a add -d 'add a line; it takes the place of an earlier one on the same subject'
 complete -c aichat -n '__aichat_at \'persona profile\'' -f -a edit -d 'change a line, by its id or the beginning of it; the earlier text goes to the history'
 complete -c aichat -n '__aichat_at \'persona profile\'' -f -a remove -d 'delete lines for good'

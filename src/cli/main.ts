@@ -5,6 +5,7 @@
  * Begin with: this file, `run-command.ts`, `program.ts` (the command tree).
  */
 import { versionLine } from '../version.ts'
+import { extensionNames } from './extension/find.ts'
 import { overview } from './help/overview.ts'
 import { type Io, processIo } from './terminal/io.ts'
 
@@ -14,7 +15,7 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
   const print = argv.length === 1 ? atOnce[only] : undefined
   if (print) {
     try {
-      await io.out(print())
+      await io.out(print(io))
       return 0
     } catch (thrown) {
       const { reportFailure } = await import('./run-command.ts')
@@ -25,12 +26,13 @@ export async function main(argv: readonly string[], io: Io = processIo()): Promi
   return runCommand(argv, io)
 }
 
+const showHelp = ({ environment }: Io) => overview(extensionNames(environment))
 const showVersion = () => `${versionLine()}\n`
 
 /** The texts of options that stand alone. */
-const atOnce: Readonly<Record<string, () => string>> = {
-  '-h': overview,
-  '--help': overview,
+const atOnce: Readonly<Record<string, (io: Io) => string>> = {
+  '-h': showHelp,
+  '--help': showHelp,
   '-V': showVersion,
   '--version': showVersion,
 }

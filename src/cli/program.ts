@@ -8,6 +8,8 @@ import { addCompletionCommands, addWordsCommand } from './completion/command.ts'
 import { addConfigCommands } from './config/command.ts'
 import { addConnectCommands } from './connect/command.ts'
 import { addDatabaseCommands } from './db/command.ts'
+import { addExtensionCommand } from './extension/command.ts'
+import { extensionNames, findExtension } from './extension/find.ts'
 import { addHelpCommand } from './help/command.ts'
 import { overview, summary } from './help/overview.ts'
 import { addKeyCommands } from './key/command.ts'
@@ -66,7 +68,7 @@ const groups: readonly (readonly [names: string, add: (program: CliCommand, cli:
 
 /**
  * The command tree with its actions; also the source of help, completions and manual. For a command of the program it has that
- * command's group alone: the tree of all takes some milliseconds to build.
+ * command's group alone, since the tree of all takes some milliseconds to build, and for an extension that alone.
  */
 export function buildProgram(cli: Cli, word?: string): CliCommand {
   const program: CliCommand = new CliCommand('aichat')
@@ -80,7 +82,7 @@ export function buildProgram(cli: Cli, word?: string): CliCommand {
       commandDescription: (command) => sentence(command.description()),
       formatHelp: (command, help) =>
         command === program && !program.listsAll
-          ? overview()
+          ? overview(extensionNames(cli.io.environment))
           : `${Help.prototype.formatHelp.call(help, command, help)}${afterHelp(command)}`,
     })
     .version(versionLine(), '-V, --version', 'show the version')
@@ -101,7 +103,9 @@ export function buildProgram(cli: Cli, word?: string): CliCommand {
     .option('--insecure', 'allow plain http to another machine')
     .example(...summary.examples)
   const only = groups.filter(([names]) => word !== undefined && names.split(' ').includes(word))
-  for (const [, add] of only.length > 0 ? only : groups) add(program, cli)
+  const extension = only.length === 0 && word !== undefined ? findExtension(word, cli.io.environment) : undefined
+  if (extension !== undefined) addExtensionCommand(program, cli, word!, extension)
+  else for (const [, add] of only.length > 0 ? only : groups) add(program, cli)
   throwUsageErrors(program)
   cli.bind(() => program.opts<Globals>())
   program.hook('preAction', async (_program, command) => {

@@ -87,5 +87,6 @@ export {
 } from './sessions.ts'
 export { cloneVoice, designVoice, listVoicesOfServers, showSpeechHealth, speakText } from './speech.ts'
 export { operations } from './table.ts'
+export { titleSession } from './title-session.ts'
 export { checkUsage, exportUsage, pruneUsage, showUsage } from './usage.ts'
 export { countUsers, createUser, listUsers, removeUser, showUser, unlockLogins, updateUser } from './users.ts'

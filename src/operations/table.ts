@@ -23,6 +23,7 @@ import { runningServiceOperations } from './running-service.ts'
 import { serviceOperations } from './service.ts'
 import { sessionOperations } from './sessions.ts'
 import { speechOperations } from './speech.ts'
+import { titleSession } from './title-session.ts'
 import { usageOperations } from './usage.ts'
 import { userOperations } from './users.ts'
 
@@ -49,6 +50,7 @@ export const operations: readonly Operation[] = [
   ...profileOperations,
   ...sessionOperations,
   compactSession,
+  titleSession,
   ...responseOperations,
   ...usageOperations,
   ...limitOperations,

@@ -244,6 +244,11 @@ export const settingNames = {
     fallback: 'ask',
     what: 'a conversation that fills four fifths of the window: ask says so, auto has it summarised, off does neither',
   },
+  'chat.titles': {
+    variable: 'AICHAT_CHAT_TITLES',
+    fallback: 'words',
+    what: 'names of new conversations at a terminal: words takes the first words, model asks for a title after the first answer (a further request of some hundred tokens)',
+  },
   'chat.history': {
     variable: 'AICHAT_CHAT_HISTORY',
     fallback: 'on',
@@ -401,6 +406,8 @@ function collect(environment: Environment, stored: StoredSettings, paths: Paths)
     voice: value('speech.voice') || undefined,
     /** What a conversation at a terminal does once it fills four fifths of its model's window. */
     compact: compactRule(value('chat.compact'), problems),
+    /** Whether a model names a new conversation at a terminal. */
+    asksForTitles: asksForTitles(value('chat.titles'), problems),
     /** Whether a chat that names no session is kept as one: not where the environment is that of continuous integration. */
     keepsChats: isOn('chat.keep') && !isSet(environment['CI']),
     /** Whether lines typed in conversations are kept for the arrow keys of later ones. */
@@ -430,6 +437,12 @@ export type Settings = Readonly<ReturnType<typeof collect>['settings']>
 /** The model that the setting names, by itself or by an alias. */
 function withoutAlias(model: string, paths: Paths): string {
   return model === '' ? '' : resolveAlias(model, paths)
+}
+
+function asksForTitles(text: string, problems: string[]): boolean {
+  if (text !== 'words' && text !== 'model')
+    problems.push(`chat.titles (AICHAT_CHAT_TITLES) must be words or model, not "${text.slice(0, 40)}"`)
+  return text === 'model'
 }
 
 function compactRule(text: string, problems: string[]): 'ask' | 'auto' | 'off' {

@@ -31,7 +31,7 @@ const trained = fc
     }),
   )
 
-test('trained vectors are read back: words, weights, and unit vectors to one part in 127 of their largest value', () =>
+test('trained vectors are read back: words, weights, and unit vectors to one part in 15 of their largest value', () =>
   fc.assert(
     fc.property(trained, (given) => {
       writeFileSync(path, encodeVectors(given))
@@ -45,7 +45,7 @@ test('trained vectors are read back: words, weights, and unit vectors to one par
         const expected = unit(given, row)
         const largest = Math.max(...expected.map(Math.abs))
         found.forEach((value, at) => {
-          assert.ok(Math.abs(value - expected[at]!) <= largest / 127 / 2 + 1e-6, `${value} for ${expected[at]}`)
+          assert.ok(Math.abs(value - expected[at]!) <= largest / 15 / 2 + 1e-6, `${value} for ${expected[at]}`)
         })
       })
       assert.is(read.row('not-a-word'), undefined)

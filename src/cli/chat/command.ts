@@ -36,7 +36,10 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     )
     .option('--schema-multi <schema>', 'the same for a list of such objects, under "items"')
     .option('--json-object', 'have the model answer with one JSON object')
-    .option('-t, --template <name>', 'ask with a template, see aichat template list')
+    .option(
+      '-t, --template [name]',
+      'ask with a template, see aichat template list; without a name, choose it at a terminal',
+    )
     .option('--var <name=value>', 'the value of a variable of the template (repeatable)', parseVariable)
     .option('--thinking', 'show what the model thinks before its answer, dimmed, by its last lines as it comes')
     .option('--speak', 'speak the answer while it comes, by the default voice; Ctrl-C stops it')

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { Message } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
-import { previewChat, showSession } from '../../operations/operations.ts'
+import { previewChat, showSession, titleSession } from '../../operations/operations.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { withoutFence } from '../line/multi-line.ts'
 import { openPromptLine } from '../line/prompt-line.ts'
@@ -79,6 +79,8 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
     clearWindow: prompt.clear,
     lend: prompt.lend,
   }
+  /** The title that a model is asked for meanwhile, of the session of this id. */
+  let titling = { session: '', done: Promise.resolve() }
   try {
     while (!current.ended) {
       const text = await prompt.next()
@@ -89,6 +91,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
     prompt.close()
     cli.io.err('')
     const kept = current.isKept ? current.record.session : undefined
+    await titling.done
     await sayGoodbye(cli, current.totals, kept)
     await saved.end()
   }
@@ -150,7 +153,21 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
     if (outcome === 'answered') await tellRecall(answer)
     if (!(await settle(outcome))) return
     current.attached = nothingAttached
+    if (outcome === 'answered') askForTitle()
     if (outcome === 'answered' && (await isToBeSummarised(cli, answer, '/compact'))) await runCommand('/compact')
+  }
+
+  /** Asks for the title of a new conversation behind its first answer; a failure leaves the first words, without a word. */
+  function askForTitle(): void {
+    const { session } = current.record
+    if (!settings.asksForTitles || !saved.isNew || !saved.isKept || titling.session === session) return
+    const { model } = current.options
+    const asked = cli.ask(titleSession, { id: session, ...given({ model }) }, AbortSignal.timeout(titleMs))
+    const done = asked.then(
+      () => {},
+      () => {},
+    )
+    titling = { session, done }
   }
 
   /** Says how many memories went into an answer and came of its question, and asks before any is forgotten. */
@@ -190,6 +207,9 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
     await greet()
   }
 }
+
+/** The longest wait for a title, also at the end of the conversation: milliseconds. */
+const titleMs = 8_000
 
 /** The command line as the parts of a conversation see it: its default persona was chosen, and its signal is `signal`. */
 function conversing(cli: Cli, settings: Settings, signal: () => AbortSignal): Cli {

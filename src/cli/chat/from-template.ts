@@ -1,9 +1,10 @@
 import { AppError } from '../../errors.ts'
 import { suggestion } from '../../formats/formats.ts'
-import { readTemplate } from '../template/store.ts'
+import { readTemplate, templateNames } from '../template/store.ts'
 import { type Template, textsOf, variablesOf } from '../template/template.ts'
 import { filled, inputVariable, variablesIn } from '../template/variables.ts'
 import type { Cli } from '../terminal/cli.ts'
+import { givenOrPicked } from '../terminal/picker.ts'
 import type { ChatOptions } from './question.ts'
 
 /** The texts that a template makes of a question. */
@@ -25,7 +26,11 @@ export interface FromTemplate {
  * Throws `invalid` for variables that the template does not have and for those without a value, all at once.
  */
 export async function fromTemplate(cli: Cli, options: ChatOptions): Promise<FromTemplate> {
-  const { name, template } = await readTemplate(cli, options.template!)
+  const given = options.template === true ? undefined : options.template
+  const { name, template } = await readTemplate(
+    cli,
+    await givenOrPicked(cli, 'template', given, () => templateNames(cli)),
+  )
   const values = valuesOf(name, template, options.var ?? {})
   const { system, prompt, files = [] } = template
   return {

@@ -42,7 +42,8 @@ export interface ChatOptions {
   readonly jsonObject?: boolean
   /** The schema of the template. */
   readonly templateSchema?: unknown
-  readonly template?: string
+  /** True for one that the user is to pick. */
+  readonly template?: string | true
   /** Values of the template's variables. */
   readonly var?: Variables
   /** Servers with tools that the model may call. */

@@ -37,6 +37,8 @@ export interface TerminalSession {
   readonly greeting?: string
   /** Called after each answer. */
   answered(): void
+  /** Whether it began here, without a name of the user's. */
+  readonly isNew: boolean
   /** Whether it is there after the conversation. */
   readonly isKept: boolean
   /** Keeps it also where the settings keep none. Throws `usage` with --no-log. */
@@ -55,12 +57,14 @@ export async function terminalSession(cli: Cli, options: ChatOptions): Promise<T
       if (!(reason instanceof AppError) || reason.code !== 'not_found') throw reason
     })
   }
-  if (session !== undefined) return { session, answered: () => {}, isKept: true, keep: () => {}, end: async () => {} }
+  if (session !== undefined)
+    return { session, isNew: false, answered: () => {}, isKept: true, keep: () => {}, end: async () => {} }
   const created = await cli.ask(createSession, await sessionPersona(cli, options))
   let answers = 0
   const greeting = created.message_count > 0 ? await firstWords(cli, created.id) : undefined
   return {
     session: created.id,
+    isNew: true,
     ...(greeting !== undefined && { greeting }),
     answered() {
       answers++

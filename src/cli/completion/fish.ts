@@ -44,6 +44,8 @@ function __aichat_next
     test $place -eq $argv[2]; or test "$argv[3]" = rest -a $place -gt $argv[2]
 end
 
+# A program aichat-NAME is a command too.
+complete -c aichat -n '__aichat_at ""' -f -a '(complete -C aichat- | string replace -r "^aichat-" "")'
 ${nodes.flatMap((node) => linesFor(node, node === root)).join('\n')}
 `
 }

@@ -88,6 +88,7 @@ async function settingValues(name: string, cli: Cli): Promise<readonly string[]>
   if (['true', 'false'].includes(settingNames[name].fallback)) return ['true', 'false']
   if (name === 'log.level') return ['error', 'warn', 'info', 'debug']
   if (name === 'usage.timezone') return ['UTC', ...Intl.supportedValuesOf('timeZone')]
+  if (name === 'chat.titles') return ['words', 'model']
   const kinds: Readonly<Record<string, string>> = {
     'chat.model': 'models',
     'chat.persona': 'personas',

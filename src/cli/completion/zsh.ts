@@ -34,6 +34,8 @@ _aichat() {
   case "$word_path" in
 ${nodes.map(branch).join('\n')}
   esac
+  # A program aichat-NAME is a command too.
+  [[ -n "$word_path" ]] || commands+=(\${\${(f)"$(whence -pm 'aichat-*')"}##*/aichat-})
   if ((place < \${#kinds})); then kind="\${kinds[place + 1]}"; else kind="$rest"; fi
   ((place == 0)) || commands=() values=()
   flags+=(${root.flags.flatMap(describedFlag).join(' ')})

@@ -28,8 +28,8 @@ const options: readonly (readonly [names: string, meaning: string])[] = [
   ['-y, --no-input, -h, -V', 'answer yes, never ask, show this help, the version'],
 ]
 
-/** The help of the program, of 23 lines: its commands in groups, and the way to all of them. */
-export function overview(): string {
+/** The help of the program, of 23 lines: its commands in groups, and the way to all of them. `extensions` take one more. */
+export function overview(extensions: readonly string[]): string {
   const name = Math.max(...groups.map(([group]) => group.length))
   const widest = Math.max(...groups.map(([, commands, purpose]) => (purpose === '' ? 0 : commands.length)))
   return [
@@ -39,6 +39,7 @@ export function overview(): string {
     ...groups.map(([group, commands, purpose]) =>
       `  ${group.padEnd(name)}  ${commands.padEnd(widest)}  ${purpose}`.trimEnd(),
     ),
+    ...(extensions.length > 0 ? [`  Extensions: ${extensions.join(' ')}`] : []),
     '',
     'Options:',
     ...options.map(([names, meaning]) => `  ${names.padEnd(24)}${meaning}`),

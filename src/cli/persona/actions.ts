@@ -15,6 +15,7 @@ import { fieldsOf } from '../terminal/fields.ts'
 import { note, print, printRemoved } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
 import { labelled, listing } from '../terminal/table.ts'
+import { namedPersona } from './pick-persona.ts'
 
 interface PersonaOptions {
   readonly mutation?: 'low' | 'medium' | 'high' | 'off'
@@ -32,7 +33,8 @@ export async function list(cli: Cli): Promise<void> {
   )
 }
 
-export async function show(cli: Cli, id: string): Promise<void> {
+export async function show(cli: Cli, given?: string): Promise<void> {
+  const id = await namedPersona(cli, given)
   await print(cli, await cli.ask(showPersona, { id }), personaText)
 }
 

@@ -18,8 +18,8 @@ export function addPersonaCommands(program: CliCommand, cli: Cli): void {
     .action(run((personas) => personas.list))
 
   persona
-    .command('show <id>')
-    .description('show a persona, by its id or its name')
+    .command('show [id]')
+    .description('show a persona, by its id or its name; without one, choose it at a terminal')
     .example('aichat persona show Ada')
     .action(run((personas) => personas.show))
 
@@ -194,8 +194,8 @@ function addProfileCommands(persona: CliCommand, cli: Cli): void {
     .example('aichat persona profile show Ada', 'aichat persona profile add Ada "I am allergic to nuts"')
 
   profile
-    .command('show <id>')
-    .description('list the lines of the profile')
+    .command('show [id]', { isDefault: true })
+    .description('list the lines of the profile, also without the word `show`')
     .field('--history', 'with the lines whose place others took')
     .example('aichat persona profile show Ada --history')
     .action(run((lines) => lines.show))

@@ -6,9 +6,11 @@ import { print } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
 import { listing } from '../terminal/table.ts'
 import { timeText } from '../terminal/times.ts'
+import { namedPersona } from './pick-persona.ts'
 
 /** Prints the lines of a profile, with `history` those before them as well. */
-export async function show(cli: Cli, id: string): Promise<void> {
+export async function show(cli: Cli, given?: string): Promise<void> {
+  const id = await namedPersona(cli, given)
   const found = await cli.ask(showProfile, { ...fieldsOf(cli, showProfile), id })
   await print(cli, found, ({ lines, history = [] }) =>
     listing(cli, [...history, ...lines], `no lines yet; add one: aichat persona profile add ${id} TEXT`, [

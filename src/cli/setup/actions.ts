@@ -1,10 +1,12 @@
 import type { App } from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
 import { type NewUserOptions, setUpAdministrator } from '../account/actions.ts'
+import { getSetting, setSetting } from '../config/file.ts'
 import { findServer } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { askTerminal, canAsk } from '../terminal/prompts.ts'
+import { recordHere } from '../terminal/record.ts'
 import { labelled } from '../terminal/table.ts'
 import { askModelOf, chooseSource } from './ask.ts'
 import { chooseModel, namedModel, usualModel } from './choose-model.ts'
@@ -138,12 +140,20 @@ async function byQuestions(cli: Cli, app: App, found: Found): Promise<'account' 
     { value: 'model', name: 'Another model' },
     ...(keyed ? [{ value: 'key', name: `Another key for ${keyed.name}` }] : []),
     { value: 'source', name: 'Another provider, a server, or a model on this machine' },
+    ...(getSetting(cli.io.environment, 'chat.titles').value === 'words'
+      ? [{ value: 'titles', name: 'Titles of conversations: from the model, for some hundred tokens each' }]
+      : []),
     { value: 'account', name: 'An administrator, for a daemon that others use' },
     { value: 'nothing', name: 'Nothing' },
   ]
   const change = await askTerminal<string>(cli, { type: 'select', message: 'What shall change?', choices })
   if (change === 'account') return 'account'
   if (change === 'model') await askModelOf(cli, app, found)
+  if (change === 'titles') {
+    setSetting(cli.io.environment, 'chat.titles', 'model')
+    await recordHere(cli, app, 'settings.set', 'chat.titles')
+    note(cli, 'aichat: the model names new conversations from now on; aichat config unset chat.titles ends that')
+  }
   const tried = change === 'key' ? await askProvider(cli, app, found, app.plugins.export(keyed!.id)) : undefined
   if (tried) await keepProvider(cli, app, tried, usualModel(tried.manifest))
   if (change === 'source') await chooseSource(cli, app, found)

@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts'
 import { printableLine } from '../../formats/formats.ts'
 import type { Cli } from './cli.ts'
 import { askTerminal, canAsk } from './prompts.ts'
@@ -41,4 +42,21 @@ export async function pick(
         .map(({ value, text = value }) => ({ value, name: printableLine(text).slice(0, shown) }))
     },
   })
+}
+
+/**
+ * The given name, else the one that the user picks at a terminal. Throws `usage` where nobody can be asked, and `not_found` where
+ * there is nothing to pick. `kind` is a noun, such as "persona".
+ */
+export async function givenOrPicked(
+  cli: Cli,
+  kind: string,
+  given: string | undefined,
+  names: () => Promise<readonly string[]>,
+): Promise<string> {
+  if (given !== undefined) return given
+  if (!(await canPick(cli))) throw new AppError('usage', `Name a ${kind}: aichat ${kind} list shows them`)
+  const choices = (await names()).map((value) => ({ value }))
+  if (choices.length === 0) throw new AppError('not_found', `There is no ${kind} yet`)
+  return pick(cli, `Which ${kind}?`, async () => choices)
 }

@@ -88,6 +88,8 @@ export interface Conversations {
   /** Records which memories the exchange added that ends with the message of this number, for `takeBack`. */
   recordMemories(conversation: Conversation, number: number, memories: readonly string[]): Promise<void>
   rename(owner: string, idOrName: string, name: string): Promise<Conversation>
+  /** Names a conversation after a title, unless it got another name meanwhile; resolves with the name that it has then. */
+  retitle(conversation: Conversation, title: string): Promise<string>
   remove(owner: string, idOrName: string): Promise<Conversation>
 }
 
@@ -187,6 +189,10 @@ export function createConversations(parts: ConversationsParts): Conversations {
       if (!(await store.rename(owner, conversation.id, name))) throw nameTaken(name)
       return { ...conversation, name }
     },
+    async retitle({ user_id: owner, id, name }, title) {
+      const now = await get(owner, id)
+      return now.name === name ? nameBy(now, title) : now.name
+    },
     async remove(owner, idOrName) {
       const conversation = await get(owner, idOrName)
       await store.remove(owner, conversation.id)
@@ -196,14 +202,19 @@ export function createConversations(parts: ConversationsParts): Conversations {
 
   /** Names a conversation by the first question among these messages, where there is one. */
   async function nameAfter(
-    { user_id, id, created_at }: Conversation,
+    conversation: Conversation,
     messages: readonly Omit<SavedMessage, 'timestamp'>[],
   ): Promise<void> {
     const asked = messages.find(({ message }) => message.role === 'user')?.message.content
     const texts = Array.isArray(asked) ? asked.filter(({ type }) => type === 'text').slice(-1) : asked
     const title = textOf(texts)
-    if (title.trim() === '') return
-    for (const name of namesOf(title, id, created_at)) if (await store.rename(user_id, id, name)) return
+    if (title.trim() !== '') await nameBy(conversation, title)
+  }
+
+  /** Gives a conversation the best name of a title that is free, and resolves with it. */
+  async function nameBy({ user_id, id, name, created_at }: Conversation, title: string): Promise<string> {
+    for (const each of namesOf(title, id, created_at)) if (await store.rename(user_id, id, each)) return each
+    return name
   }
 
   /** The failure of a write: the conversation is gone, or holds other messages than the caller expects. */

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { suite } from '../../helpers/suite.ts'
 import { openShown, scene, sizes, type TalkScene } from '../chat/talk-scene.ts'
@@ -74,6 +76,33 @@ test('a name is made of the first words that say something', () =>
       await nameOf(`${'a'.repeat(20)} ${'b'.repeat(20)} ${'c'.repeat(20)}`),
       `${'a'.repeat(20)} ${'b'.repeat(20)}…`,
     )
+  }))
+
+test('a persona and a template without a name are picked at a terminal; elsewhere a sentence says what to name', () =>
+  scene(async ({ home, environment }) => {
+    for (const name of ['Ada', 'Bea'])
+      assert.is((await home.aichat(['persona', 'create', '--name', name, '-m', 'custom-model'])).code, 0)
+    for (const words of [['show'], ['profile']]) {
+      const shown = await openShown(home.folder, ['persona', ...words], environment, sizes[0]!, false)
+      await shown.until(/Which persona\?[\s\S]*Ada[\s\S]*Bea/)
+      shown.type('be\r')
+      assert.equal(await shown.ended(), { code: 0, restored: true })
+      await shown.until(/Which persona\? Bea\n[\s\S]*(?:custom-model|no lines yet)/)
+    }
+    const { code, stderr } = await home.aichat(['persona', 'show'])
+    assert.is(code, 64)
+    assert.match(stderr, /Name a persona: aichat persona list shows them/)
+    assert.is((await home.aichat(['persona', 'profile', 'Bea'])).code, 0)
+    const none = await openShown(home.folder, ['chat', '-t'], environment, sizes[0]!, false)
+    assert.equal(await none.ended(), { code: 67, restored: true })
+    const folder = (await home.aichat(['template', 'path'])).stdout.trim()
+    for (const name of ['formal', 'haiku'])
+      writeFileSync(join(folder, `${name}.yaml`), `prompt: "as a ${name}: $input"\n`)
+    const asked = await openShown(home.folder, ['chat', 'rain', '-t'], environment, sizes[0]!, false)
+    await asked.until(/Which template\?[\s\S]*haiku/)
+    asked.type('hai\r')
+    await asked.until(/heard: as a haiku: rain/)
+    assert.is((await asked.ended()).code, 0)
   }))
 
 test.run()
