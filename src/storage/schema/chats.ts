@@ -47,6 +47,9 @@ export const chatTables: readonly Table[] = [
       // A conversation stays when its persona is removed.
       ...optional('text', 'persona_id'),
       ...required('int8', 'created_at updated_at'),
+      // Of a branch: the first conversation of its family, the one that it left, and how many messages it took from there.
+      ...optional('text', 'branch_root branch_of'),
+      ...optional('int4', 'branch_at'),
       // Written by earlier builds.
       ...optional('text', 'summary'),
       ...optional('int8', 'ended_at'),
@@ -65,6 +68,7 @@ export const chatTables: readonly Table[] = [
         sqlite: 'user_id, updated_at WHERE kept = 1',
         postgres: 'user_id, updated_at DESC, id WHERE kept',
       },
+      conversation_of_family: 'branch_root WHERE branch_root IS NOT NULL',
       conversation_of_persona: 'persona_id WHERE persona_id IS NOT NULL',
     },
     where: live,
