@@ -200,7 +200,7 @@ export const searchSessions = defineOperation({
   output: z.object({
     hits: z.array(
       z.object({
-        session: z.object({ id: z.string(), name: z.string() }),
+        session: z.object({ id: z.string(), name: z.string(), persona_id: z.exactOptional(z.string()) }),
         /** The place of the message in the session, from 1. */
         number: z.int(),
         role: z.string(),
@@ -219,8 +219,8 @@ export const searchSessions = defineOperation({
     const { personas } = caller.key ?? {}
     const found = await conversations.search(caller.id, q, { since, personas, limit: limit + 1, offset })
     return {
-      hits: found.slice(0, limit).map(({ conversation: { id, name }, number, saved, snippet: { text, marks } }) => ({
-        session: { id, name },
+      hits: found.slice(0, limit).map(({ conversation, number, saved, snippet: { text, marks } }) => ({
+        session: conversation,
         number,
         role: saved.message.role,
         timestamp: saved.timestamp,
