@@ -14,11 +14,34 @@ const test = sceneSuite('a chat in the console')
 
 type Chunk = { readonly delta: object; readonly finish?: string }
 
+/** What models write, and what nobody should be able to: a link and a size in a formula. */
+const written = String.raw`| leaf | minutes |
+|:---:|---:|
+| green | 2 |
+
+- [x] warm the pot
+- [ ] pour it, as https://example.org/tea says, with main.py
+
+Tea costs $5 and $6, and \(a^2\) is $\frac{1}{2}$ of it:
+
+$$
+x
+= \sqrt{2}
+$$
+
+$\href{javascript:alert(1)}{x}$ and $\rule{90000em}{90000em}$ and $\wrong{$
+
+${'```'}js
+const tea = "<img src=x onerror=alert(1)>" // green
+${'```'}
+`
+
 /** Answers by the last word of the question, whose ending it shows. */
 const endings: Readonly<Record<string, readonly Chunk[]>> = {
   refused: [{ delta: { refusal: 'I cannot help with that.' }, finish: 'stop' }],
   filtered: [{ delta: { content: 'First you' }, finish: 'content_filter' }],
   long: [{ delta: { content: 'One, two, three' }, finish: 'length' }],
+  written: [{ delta: { content: written }, finish: 'stop' }],
   empty: [{ delta: { content: '' }, finish: 'stop' }],
   thinking: [
     { delta: { reasoning_content: 'Leaves before ' } },
@@ -262,6 +285,51 @@ test('a picture goes with its question and those that follow', async (scene) => 
   for (const { messages } of talk.asked()) assert.match(JSON.stringify(messages[0]), /data:image\/png;base64,iVBOR/)
   await page.reload()
   await page.locator('.message.user img[alt="a picture"]').waitFor()
+})
+
+test('tables, tasks, links, code and formulas of an answer are shown as such; hostile ones stay text', async (scene) => {
+  const talk = await openTalk(scene)
+  const { page, troubles, context } = talk.visit
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await talk.ask('written')
+  const answer = page.locator('.message.assistant .markdown')
+  await answer.locator('.hljs-keyword', { hasText: 'const' }).waitFor()
+  await answer.locator('math mfrac').waitFor()
+  await answer.locator('.formula.block math msqrt').waitFor()
+  assert.is(await answer.locator('td.aligned-right').innerText(), '2')
+  assert.is(await answer.locator('td.aligned-center').innerText(), 'green')
+  assert.equal(await answer.locator('li input').evaluateAll('(boxes) => boxes.map((box) => box.checked)'), [true, false])
+  assert.equal(await answer.locator('a').evaluateAll('(links) => links.map((link) => link.href)'), [
+    'https://example.org/tea',
+  ])
+  await answer.getByText('Tea costs $5 and $6').waitFor()
+  await answer.getByText(String.raw`\wrong{`, { exact: false }).waitFor()
+  assert.is(await answer.locator('img').count(), 0)
+  assert.ok(Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth')) <= 0)
+  await answer.getByRole('button', { name: 'Copy code' }).click()
+  await answer.getByRole('button', { name: 'Copied' }).waitFor()
+  assert.match(await page.evaluate('navigator.clipboard.readText()'), /^const tea = "<img/)
+  assert.equal(troubles, [])
+})
+
+test('a conversation is found by its words, renamed and saved as a file', async (scene) => {
+  const talk = await openTalk(scene)
+  const { page, troubles } = talk.visit
+  await talk.ask('short: quokkas')
+  await page.getByText('A short answer.').waitFor()
+  const list = page.locator('.conversations')
+  await list.getByRole('link', { name: /quokkas/ }).waitFor()
+  await list.getByLabel('Search in their texts').fill('quok')
+  await list.locator('mark', { hasText: 'quokkas' }).waitFor()
+  await list.getByLabel('Search in their texts').fill('')
+  await page.getByRole('button', { name: /^Rename, save or delete .*quokkas/ }).click()
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save as Markdown' }).click()
+  assert.match((await download).suggestedFilename(), /quokkas\.md$/)
+  await page.getByRole('dialog').getByLabel('Name').fill('Animals')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+  await list.getByRole('link', { name: 'Animals' }).waitFor()
+  assert.equal(troubles, [])
 })
 
 test('a question is edited and answered again in branches; all of them stay and can be gone through', async (scene) => {

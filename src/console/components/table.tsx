@@ -44,7 +44,10 @@ export function Table<T>({ caption, rows, keyOf, columns, file, isEven }: TableP
   const hasFilter = valued.length > 0 && rows.length >= filteredFrom
   const words = hasFilter ? filter.toLowerCase().split(/\s+/) : []
   const found = rows.filter((row) => {
-    const text = valued.map(({ value }) => value!(row)).join(' ').toLowerCase()
+    const text = valued
+      .map(({ value }) => value!(row))
+      .join(' ')
+      .toLowerCase()
     return words.every((word) => text.includes(word))
   })
   const by = valued.find(({ name }) => name === order?.name)?.value
@@ -66,9 +69,14 @@ export function Table<T>({ caption, rows, keyOf, columns, file, isEven }: TableP
               onInput={({ currentTarget }) => setFilter(currentTarget.value)}
             />
           )}
-          {hasFilter && found.length < rows.length && <span class="muted">{`${count(found.length)} of ${count(rows.length)}`}</span>}
+          {hasFilter && found.length < rows.length && (
+            <span class="muted">{`${count(found.length)} of ${count(rows.length)}`}</span>
+          )}
           {file !== undefined && (
-            <Button icon="download" onClick={() => saveBlob(new Blob([csvOf(sorted, valued)], { type: 'text/csv' }), file)}>
+            <Button
+              icon="download"
+              onClick={() => saveBlob(new Blob([csvOf(sorted, valued)], { type: 'text/csv' }), file)}
+            >
               CSV
             </Button>
           )}
@@ -91,7 +99,9 @@ export function Table<T>({ caption, rows, keyOf, columns, file, isEven }: TableP
                     <button
                       type="button"
                       class="sort"
-                      onClick={() => setOrder({ name, isDown: order?.name === name ? !order.isDown : kind.isNumber === true })}
+                      onClick={() =>
+                        setOrder({ name, isDown: order?.name === name ? !order.isDown : kind.isNumber === true })
+                      }
                     >
                       {name}
                     </button>

@@ -9,14 +9,15 @@ import { useSession } from '../../page/session.ts'
 import { ask } from '../../wire/client.ts'
 import type { Usage, UsageRow } from '../../wire/types.ts'
 import { useData } from '../../wire/use-data.ts'
-import { everyDay } from './days.ts'
+import { barsOf, everyDay } from './days.ts'
 
 type Grouping = 'model' | 'plugin' | 'key' | 'user'
 
 /** Sums, plots by day, and the shares of models, plugins, keys and users. */
 export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since: string }) {
   const { total } = byDay
-  const days = everyDay(byDay)
+  const { step, bars } = barsOf(everyDay(byDay))
+  const by = step.split(' ')[0]!.toLowerCase()
   if (total.requests === 0)
     return (
       <Empty title="Nothing was used in this time">
@@ -45,20 +46,22 @@ export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since:
       </div>
       <div class="plots">
         <Plot
-          title="Cost by day"
+          title={`Cost by ${by}`}
+          step={step}
           unit="US dollars"
-          days={days.map(({ day: name }) => name)}
+          days={bars.map(({ day: name }) => name)}
           format={dollars}
-          series={[{ name: 'Cost', values: days.map(({ cost }) => cost) }]}
+          series={[{ name: 'Cost', values: bars.map(({ cost }) => cost) }]}
         />
         <Plot
-          title="Tokens by day"
+          title={`Tokens by ${by}`}
+          step={step}
           unit="tokens"
-          days={days.map(({ day: name }) => name)}
+          days={bars.map(({ day: name }) => name)}
           format={shortCount}
           series={[
-            { name: 'In', values: days.map(({ input }) => input) },
-            { name: 'Out', values: days.map(({ output }) => output) },
+            { name: 'In', values: bars.map(({ input }) => input) },
+            { name: 'Out', values: bars.map(({ output }) => output) },
           ]}
         />
       </div>
