@@ -298,7 +298,10 @@ test('tables, tasks, links, code and formulas of an answer are shown as such; ho
   await answer.locator('.formula.block math msqrt').waitFor()
   assert.is(await answer.locator('td.aligned-right').innerText(), '2')
   assert.is(await answer.locator('td.aligned-center').innerText(), 'green')
-  assert.equal(await page.evaluate(`[...document.querySelectorAll('.markdown li input')].map((box) => box.checked)`), [true, false])
+  assert.equal(await page.evaluate(`[...document.querySelectorAll('.markdown li input')].map((box) => box.checked)`), [
+    true,
+    false,
+  ])
   assert.equal(await page.evaluate(`[...document.querySelectorAll('.markdown a')].map((link) => link.href)`), [
     'https://example.org/tea',
   ])

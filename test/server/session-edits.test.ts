@@ -60,12 +60,17 @@ test('a session goes on from one of its messages in another way, and both stay',
     ],
   )
   assert.equal(
-    (await all.ada('GET', `/api/sessions/${first.id}`)).body.messages.map(({ content }: { content: string }) => content),
+    (await all.ada('GET', `/api/sessions/${first.id}`)).body.messages.map(
+      ({ content }: { content: string }) => content,
+    ),
     ['one', 'heard: one', 'another two', 'heard: another two'],
   )
   const { body: shown } = await all.ada('GET', path)
   assert.is(shown.messages.length, 4)
-  assert.equal(shown.family.map(({ name }: { name: string }) => name), ['Talk', 'Talk (2)', 'Talk (3)', 'Talk (4)'])
+  assert.equal(
+    shown.family.map(({ name }: { name: string }) => name),
+    ['Talk', 'Talk (2)', 'Talk (3)', 'Talk (4)'],
+  )
   const { status, body } = await all.ada('POST', `${path}/branch`, { messages: 5 })
   assert.equal([status, body.error], [400, 'The session "Talk" has 4 messages: it cannot go on from 5'])
   assert.is((await all.bob('POST', `${path}/branch`, { messages: 1 })).status, 403)

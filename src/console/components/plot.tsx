@@ -63,7 +63,13 @@ export function Plot({ title, unit, days, step, series, format }: PlotProps) {
           },
           {
             ...axis,
-            values: (_, values) => values.map((value) => format(value, values.find((each) => each > 0))),
+            values: (_, values) =>
+              values.map((value) =>
+                format(
+                  value,
+                  values.find((each) => each > 0),
+                ),
+              ),
             size: (_, words) => Math.max(axisWidth, ...(words ?? []).map((word) => 18 + letterWidth * word.length)),
             label: unit,
             labelFont: colours.font,

@@ -27,7 +27,10 @@ export function Now({ route }: ViewProps) {
   const { requests: list = [], live = 0 } = requests.value ?? {}
   const [id] = route.rest
   return (
-    <Page title="Now" lead={requests.value && (live === 1 ? '1 request under way' : `${count(live)} requests under way`)}>
+    <Page
+      title="Now"
+      lead={requests.value && (live === 1 ? '1 request under way' : `${count(live)} requests under way`)}
+    >
       <Problem of={requests.problem ?? status.problem ?? load.problem} />
       <Places status={status.value} load={load.value} />
       <Section title="Requests">
