@@ -290,7 +290,7 @@ export const appendToSession = defineOperation({
   },
 })
 
-export const branchSession = defineOperation({
+const branchSession = defineOperation({
   name: 'sessions.branch',
   route: 'POST /api/sessions/:id/branch',
   access: 'user',

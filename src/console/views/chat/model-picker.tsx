@@ -114,13 +114,15 @@ function priceOf({ id, plugin }: ChatModel, prices: readonly Price[]): string | 
   return input !== undefined && output !== undefined ? `$${input} in, $${output} out per million tokens` : undefined
 }
 
-/** Whether a pattern of prices, in which `*` stands for any text and `#` for a digit, is for a model. */
+/** Whether a pattern of prices is for a model: `*` stands for any text, `#` for a digit. One with several `*` shows no price. */
 function isFor(pattern: string, model: string): boolean {
-  if (pattern === model) return true
-  if (!/[*#]/.test(pattern)) return false
-  const written = pattern
-    .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('#', '\\d')
-  return new RegExp(`^${written}$`).test(model)
+  const [start = '', end, ...more] = pattern.split('*')
+  if (end === undefined) return isSpelled(pattern, model)
+  if (more.length > 0 || model.length < start.length + end.length) return false
+  return isSpelled(start, model.slice(0, start.length)) && isSpelled(end, model.slice(model.length - end.length))
+}
+
+function isSpelled(pattern: string, text: string): boolean {
+  const isSame = (letter: string, at: number) => letter === text[at] || (letter === '#' && /\d/.test(text[at]!))
+  return pattern.length === text.length && [...pattern].every(isSame)
 }
