@@ -329,7 +329,7 @@ test('every dependency has a place, and every place a dependency', () => {
     ...['client', 'server'].map((name) => `@modelcontextprotocol/${name}`),
     ...['api', 'core', 'otlp-transformer', 'resources', 'sdk-trace'].map((name) => `@opentelemetry/${name}`),
     ...'@mozilla/readability age-encryption commander conf eld eventsource-parser fflate h3 inquirer'.split(' '),
-    ...'ipaddr.js jose ky linkedom listhen'.split(' '),
+    ...'ipaddr.js jose ky linkedom listhen temml'.split(' '),
     ...['onnxruntime-node', 'pdfjs-dist', 'preact', 'prom-client', 'stemmer', 'string-width', 'undici', 'uplot', 'zod'],
   ]
   const expected = [...Object.keys({ ...imported, ...optionalDependencies }), ...built]
