@@ -47,9 +47,6 @@ export const chatTables: readonly Table[] = [
       // A conversation stays when its persona is removed.
       ...optional('text', 'persona_id'),
       ...required('int8', 'created_at updated_at'),
-      // Of a branch: the first conversation of its family, the one that it left, and how many messages it took from there.
-      ...optional('text', 'branch_root branch_of'),
-      ...optional('int4', 'branch_at'),
       // Written by earlier builds.
       ...optional('text', 'summary'),
       ...optional('int8', 'ended_at'),
@@ -61,6 +58,9 @@ export const chatTables: readonly Table[] = [
         default: 0,
         expression: '(SELECT ifnull(max(number), 0) FROM conversation_message WHERE conversation_id = conversation.id)',
       },
+      // Of a branch: the first conversation of its family, the one that it left, and how many messages it took from there.
+      ...optional('text', 'branch_root branch_of'),
+      ...optional('int4', 'branch_at'),
     },
     indexes: {
       conversation_of_user: { sqlite: 'user_id, updated_at', postgres: 'user_id, updated_at DESC, id' },
