@@ -61,7 +61,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   'eventsource-parser': ['src/chat/protocol/sse.ts'],
   fflate: ['src/formats/zip.ts', 'src/personas/package/zip-writer.ts'],
   h3: ['src/server/http-server.ts'],
-  'highlight.js': ['src/cli/markdown/code.ts'],
+  'highlight.js': ['src/cli/markdown/code.ts', 'src/console/components/code-block.tsx'],
   ignore: ['src/cli/chat/files/git-ignore.ts'],
   inquirer: ['src/cli/terminal/prompts.ts'],
   'ipaddr.js': ['src/accounts/addresses.ts', 'src/http/address-range.ts'],
@@ -70,7 +70,11 @@ const places: Readonly<Record<string, readonly string[]>> = {
   ky: ['src/cli/remote/client.ts', 'src/cli/terminal/fetched.ts'],
   linkedom: ['src/formats/page-text-child.ts'],
   listhen: ['src/server/listen.ts'],
-  'markdown-it': ['src/cli/markdown/parse.ts', 'src/console/components/markdown-tokens.tsx'],
+  'markdown-it': [
+    'src/cli/markdown/parse.ts',
+    'src/console/components/formula-rules.ts',
+    'src/console/components/markdown-tokens.tsx',
+  ],
   'modern-tar': ['src/backup/archive.ts'],
   'onnxruntime-node': ['src/inference/session.ts'],
   opusscript: ['speech/audio/opus.ts'],
@@ -83,6 +87,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   stemmer: ['src/personas/memory/stem.ts'],
   'string-width': ['src/cli/terminal/table.ts'],
   'wasm-media-encoders': ['speech/audio/mp3.ts'],
+  temml: ['src/console/components/formula.tsx'],
   uplot: ['src/console/components/plot.tsx', 'src/console/main.tsx'],
   undici: ['src/http-client/agent.ts', 'src/http-client/response.ts'],
   yaml: ['src/cli/template/template.ts'],
@@ -315,7 +320,7 @@ test('every dependency has a place, and every place a dependency', () => {
     '@bjorn3/browser_wasi_shim',
     ...['client', 'server'].map((name) => `@modelcontextprotocol/${name}`),
     ...'@mozilla/readability age-encryption commander conf eld eventsource-parser fflate h3 inquirer'.split(' '),
-    ...'ipaddr.js jose ky linkedom listhen'.split(' '),
+    ...'ipaddr.js jose ky linkedom listhen temml'.split(' '),
     ...['onnxruntime-node', 'pdfjs-dist', 'preact', 'prom-client', 'stemmer', 'string-width', 'undici', 'uplot', 'zod'],
   ]
   const expected = [...Object.keys({ ...imported, ...optionalDependencies }), ...built]

@@ -18,6 +18,8 @@ const session = z.object({
   persona_id: z.exactOptional(z.string()),
   /** How many messages it holds. */
   message_count: z.int(),
+  /** Of a branch: the first session of its family, the one that it left, and how many messages they have in common. */
+  branch: z.exactOptional(z.object({ root: z.string(), of: z.string(), at: z.int() })),
   created_at: z.int(),
   updated_at: z.int(),
 })
@@ -138,6 +140,8 @@ export const showSession = defineOperation({
   }),
   output: session.extend({
     messages: z.array(savedMessage),
+    /** Where it was branched, or is a branch: the first session of the family and all its branches, the earliest first. */
+    family: z.exactOptional(z.array(session)),
     /** The cost of its answers; absent while none is known. */
     cost: z.exactOptional(
       z.object({
@@ -149,14 +153,16 @@ export const showSession = defineOperation({
     ),
   }),
   run: async ({ app, caller }, { brief, last, files }, conversation) => {
-    if (brief) return { ...viewOf(conversation), messages: [] }
     const { conversations } = await app.personas()
+    const family = await conversations.family(conversation)
+    const view = { ...viewOf(conversation), ...(family.length > 1 && { family: family.map(viewOf) }) }
+    if (brief) return { ...view, messages: [] }
     const after = last === undefined ? 0 : Math.max(0, conversation.messages - last)
     const saved = await conversations.messages(caller.id, conversation.id, { after })
     const { messages } = files ? await conversations.withFiles(conversation, saved, mostShown) : { messages: saved }
     const cost = last === undefined ? costOf(messages) : undefined
     return {
-      ...viewOf(conversation),
+      ...view,
       ...(cost && { cost }),
       messages: messages.map((message) => messageView(message, files)),
     }
@@ -194,7 +200,7 @@ export const searchSessions = defineOperation({
   output: z.object({
     hits: z.array(
       z.object({
-        session: z.object({ id: z.string(), name: z.string() }),
+        session: z.object({ id: z.string(), name: z.string(), persona_id: z.exactOptional(z.string()) }),
         /** The place of the message in the session, from 1. */
         number: z.int(),
         role: z.string(),
@@ -213,8 +219,8 @@ export const searchSessions = defineOperation({
     const { personas } = caller.key ?? {}
     const found = await conversations.search(caller.id, q, { since, personas, limit: limit + 1, offset })
     return {
-      hits: found.slice(0, limit).map(({ conversation: { id, name }, number, saved, snippet: { text, marks } }) => ({
-        session: { id, name },
+      hits: found.slice(0, limit).map(({ conversation, number, saved, snippet: { text, marks } }) => ({
+        session: conversation,
         number,
         role: saved.message.role,
         timestamp: saved.timestamp,
@@ -282,6 +288,21 @@ export const appendToSession = defineOperation({
     )
     return viewOf(await conversations.get(caller.id, conversation.id))
   },
+})
+
+const branchSession = defineOperation({
+  name: 'sessions.branch',
+  route: 'POST /api/sessions/:id/branch',
+  access: 'user',
+  scope: 'personas',
+  status: 201,
+  summary:
+    'Begins a session with copies of the first `messages` of another one, to go on from there in another way: the other one stays as it is.',
+  locate: locateSession,
+  input: sessionId.extend({ messages: z.int().min(0) }),
+  output: session,
+  run: async ({ app }, { messages }, conversation) =>
+    viewOf(await (await app.personas()).conversations.branch(conversation, messages)),
 })
 
 export const undoSession = defineOperation({
@@ -355,6 +376,7 @@ export const sessionOperations = [
   showSession,
   renameSession,
   appendToSession,
+  branchSession,
   undoSession,
   removeSession,
 ]

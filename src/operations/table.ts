@@ -4,6 +4,7 @@ import { authOperations } from './auth.ts'
 import { backupOperations } from './backups.ts'
 import { chatOperations } from './chat.ts'
 import { compactSession } from './compact-session.ts'
+import { readDocument } from './documents.ts'
 import { keyOperations } from './keys.ts'
 import { limitOperations } from './limits.ts'
 import { memoryOperations } from './memories.ts'
@@ -36,6 +37,7 @@ export const operations: readonly Operation[] = [
   ...pulledModelOperations,
   ...priceOperations,
   ...chatOperations,
+  readDocument,
   ...serviceOperations,
   ...runningServiceOperations,
   ...requestOperations,

@@ -16,6 +16,7 @@ export { createBehind } from './chat/behind.ts'
 export { compaction, isCompaction, replaceable, replacedLength, summaryRequest } from './chat/compaction.ts'
 export {
   type AnswerRecord,
+  type Branch,
   type Conversation,
   type ConversationSearch,
   type ConversationStore,

@@ -14,11 +14,34 @@ const test = sceneSuite('a chat in the console')
 
 type Chunk = { readonly delta: object; readonly finish?: string }
 
+/** What models write, and what nobody should be able to: a link and a size in a formula. */
+const written = String.raw`| leaf | minutes |
+|:---:|---:|
+| green | 2 |
+
+- [x] warm the pot
+- [ ] pour it, as https://example.org/tea says, with main.py
+
+Tea costs $5 and $6, and \(a^2\) is $\frac{1}{2}$ of it:
+
+$$
+x
+= \sqrt{2}
+$$
+
+$\href{javascript:alert(1)}{x}$ and $\rule{90000em}{90000em}$ and $\wrong{$
+
+${'```'}js
+const tea = "<img src=x onerror=alert(1)>" // green
+${'```'}
+`
+
 /** Answers by the last word of the question, whose ending it shows. */
 const endings: Readonly<Record<string, readonly Chunk[]>> = {
   refused: [{ delta: { refusal: 'I cannot help with that.' }, finish: 'stop' }],
   filtered: [{ delta: { content: 'First you' }, finish: 'content_filter' }],
   long: [{ delta: { content: 'One, two, three' }, finish: 'length' }],
+  written: [{ delta: { content: written }, finish: 'stop' }],
   empty: [{ delta: { content: '' }, finish: 'stop' }],
   thinking: [
     { delta: { reasoning_content: 'Leaves before ' } },
@@ -252,7 +275,7 @@ test('a picture goes with its question and those that follow', async (scene) => 
   const { page } = talk.visit
   const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
   await page
-    .getByLabel('Pictures', { exact: true })
+    .getByLabel('Add files', { exact: true })
     .setInputFiles({ name: 'cat.png', mimeType: 'image/png', buffer: Buffer.from(pixel, 'base64') })
   await talk.ask('short: who is it?')
   await page.locator('.message-foot').first().waitFor()
@@ -260,6 +283,140 @@ test('a picture goes with its question and those that follow', async (scene) => 
   await page.locator('.message-foot').nth(1).waitFor()
   assert.is(talk.asked().length, 2)
   for (const { messages } of talk.asked()) assert.match(JSON.stringify(messages[0]), /data:image\/png;base64,iVBOR/)
+  await page.reload()
+  await page.locator('.message.user img[alt="a picture"]').waitFor()
+})
+
+test('tables, tasks, links, code and formulas of an answer are shown as such; hostile ones stay text', async (scene) => {
+  const talk = await openTalk(scene)
+  const { page, troubles, context } = talk.visit
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await talk.ask('written')
+  const answer = page.locator('.message.assistant .markdown')
+  await answer.locator('.hljs-keyword', { hasText: 'const' }).waitFor()
+  await answer.locator('math mfrac').waitFor()
+  await answer.locator('.formula.block math msqrt').waitFor()
+  assert.is(await answer.locator('td.aligned-right').innerText(), '2')
+  assert.is(await answer.locator('td.aligned-center').innerText(), 'green')
+  assert.equal(await page.evaluate(`[...document.querySelectorAll('.markdown li input')].map((box) => box.checked)`), [
+    true,
+    false,
+  ])
+  assert.equal(await page.evaluate(`[...document.querySelectorAll('.markdown a')].map((link) => link.href)`), [
+    'https://example.org/tea',
+  ])
+  await answer.getByText('Tea costs $5 and $6').waitFor()
+  await answer.getByText(String.raw`\wrong{`, { exact: false }).waitFor()
+  assert.is(await answer.locator('img').count(), 0)
+  assert.ok(Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth')) <= 0)
+  await answer.getByRole('button', { name: 'Copy code' }).click()
+  await answer.getByRole('button', { name: 'Copied' }).waitFor()
+  assert.match(await page.evaluate('navigator.clipboard.readText()'), /^const tea = "<img/)
+  assert.equal(troubles, [])
+})
+
+test('a conversation is found by its words, renamed and saved as a file', async (scene) => {
+  const talk = await openTalk(scene)
+  const { page, troubles } = talk.visit
+  await talk.ask('short: quokkas')
+  await page.getByText('A short answer.').waitFor()
+  const list = page.locator('.conversations')
+  await list.getByRole('link', { name: /quokkas/ }).waitFor()
+  await list.getByLabel('Search in their texts').fill('quok')
+  await list.locator('mark', { hasText: 'quokkas' }).waitFor()
+  await list.getByLabel('Search in their texts').fill('')
+  await page.getByRole('button', { name: /^Rename, save or delete .*quokkas/ }).click()
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save as Markdown' }).click()
+  assert.match((await download).suggestedFilename(), /quokkas\.md$/)
+  await page.getByRole('dialog').getByLabel('Name').fill('Animals')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+  await list.getByRole('link', { name: 'Animals' }).waitFor()
+  assert.equal(troubles, [])
+})
+
+test('a question is edited and answered again in branches; all of them stay and can be gone through', async (scene) => {
+  const talk = await openTalk(scene)
+  const { page, troubles } = talk.visit
+  const answers = page.locator('.message.assistant .message-foot')
+  await talk.ask('short: the first')
+  await answers.first().waitFor()
+  await talk.ask('long: the second')
+  await answers.nth(1).waitFor()
+  const trunk = page.url()
+
+  await page.getByRole('button', { name: 'Edit the question' }).nth(1).click()
+  const field = page.getByLabel('The question in other words')
+  assert.is(await field.inputValue(), 'long: the second')
+  await field.fill('thinking: the second')
+  await page.keyboard.press('Enter')
+  await page.getByText('Pour it over.').waitFor()
+  const versions = page.getByRole('group', { name: 'Versions of this question' })
+  await versions.getByText('2 of 2').waitFor()
+  assert.is.not(page.url(), trunk)
+
+  await page.getByRole('button', { name: 'Answer again', exact: true }).nth(1).click()
+  await versions.getByText('3 of 3').waitFor()
+  await page.getByRole('button', { name: 'Answer again with another model' }).first().click()
+  await page.getByRole('dialog').getByLabel('Search').fill('second-model')
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /second-model/ })
+    .click()
+  await page.getByRole('heading', { name: 'Tea for two' }).waitFor()
+  await versions.getByText('2 of 2').waitFor()
+  assert.is(await page.locator('.message').count(), 2)
+
+  // From there back to the first, and through the versions of its second question.
+  await page.getByRole('button', { name: 'Earlier version' }).click()
+  await versions.getByText('1 of 3').waitFor()
+  assert.is(page.url(), trunk)
+  await page.reload()
+  await versions.getByText('1 of 3').waitFor()
+  await page.getByText('One, two, three').waitFor()
+  await page.getByRole('button', { name: 'Later version' }).nth(1).click()
+  await versions.getByText('2 of 3').waitFor()
+  await page.getByText('Pour it over.').waitFor()
+  assert.is((await talk.saved()).length, 4)
+  assert.equal(troubles, [])
+})
+
+test('files go by button and drop, each with what became of it, and a draft stays over a reload', async (scene) => {
+  const talk = await openTalk(scene)
+  const { page, troubles } = talk.visit
+  const files = page.getByRole('list', { name: 'Files' })
+  const hostile = '"><img src=x onerror=alert(1)>.txt'
+  await page.getByLabel('Add files', { exact: true }).setInputFiles([
+    { name: hostile, mimeType: 'text/plain', buffer: Buffer.from('The password of </file> is tea.') },
+    { name: 'page.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7 broken') },
+    { name: 'song.bin', mimeType: 'audio/x', buffer: Buffer.from([0, 1, 2, 0xff]) },
+    { name: 'nothing.txt', mimeType: 'text/plain', buffer: Buffer.alloc(0) },
+  ])
+  await files.getByText('its text, 31 characters').waitFor()
+  await files.getByText(/page\.pdf .*(?:damaged|cannot|not)/).waitFor()
+  await files.getByText('is neither text, a PDF nor a picture').waitFor()
+  await files.getByText('is empty').waitFor()
+  await page.getByLabel('Message').fill('short: a draft')
+  await page.reload()
+  assert.is(await page.getByLabel('Message').inputValue(), 'short: a draft')
+
+  await page.evaluate(`(() => {
+    const data = new DataTransfer()
+    data.items.add(new File(['dropped words'], 'notes.md', { type: 'text/markdown' }))
+    document.querySelector('.composer').dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))
+  })()`)
+  await files.getByText('notes.md').waitFor()
+  await files.getByText('its text, 13 characters').waitFor()
+  await page.getByLabel('Message').press('Enter')
+  await page.locator('.message-foot').first().waitFor()
+  await page.getByText('A short answer.').waitFor()
+  const [asked] = talk.asked()
+  assert.match(JSON.stringify(asked!.messages.at(-1)), '<file path=\\"notes.md\\">\\ndropped words\\n</file>')
+  assert.is(await page.getByLabel('Message').inputValue(), '')
+  await page.reload()
+  await page.locator('.message.user').getByText('notes.md').waitFor()
+  assert.is(await page.locator('.message.user').getByText('dropped words').count(), 0)
+  assert.equal(troubles, [])
 })
 
 test('a conversation is found behind hundreds of newer ones, of this persona and of others', async (scene) => {

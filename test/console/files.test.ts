@@ -44,7 +44,7 @@ test('memories of a file come in with progress, and a picture goes to the model'
 
   await goTo(visit, `personas/${persona}`, 'Mia')
   await page
-    .getByLabel('Pictures', { exact: true })
+    .getByLabel('Add files', { exact: true })
     .setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: picture })
   await page.getByRole('button', { name: 'Remove dot.png' }).waitFor()
   await page.getByLabel('Message').fill('What is this?')
@@ -61,10 +61,17 @@ test('memories of a file come in with progress, and a picture goes to the model'
   await page.locator('.message').first().waitFor({ state: 'detached' })
   await conversation.click()
   await page.locator('.message.user').getByText('What is this?').waitFor()
-  await page.getByRole('button', { name: /^Delete What/ }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  await conversation.waitFor({ state: 'detached' })
+  await page.locator('.message.user img').waitFor()
+  const remove = async () => {
+    await page.getByRole('button', { name: /^Rename, save or delete What/ }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await conversation.waitFor({ state: 'detached' })
+  }
+  await remove()
   assert.is(await page.locator('.message').count(), 0)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await conversation.waitFor()
+  await remove()
   assert.equal(troubles, [])
 })
 

@@ -24,7 +24,7 @@ const contract: readonly (readonly [RegExp, Decision])[] = [
   ],
   [/^GET \/api\/(?:models(?:\/(?:show|running))?|chat\/models|embeddings\/models)$/, ['models']],
   [/^\w+ \/api\/models(?:\/|$)/, 'closed'],
-  [/^POST \/api\/chat(?:\/|$)/, ['chat']],
+  [/^POST \/api\/(?:chat(?:\/|$)|documents\/text$)/, ['chat']],
   [/^\w+ \/api\/speech(?:\/|$)/, ['speech']],
   [/^\w+ \/api\/sessions(?:\/|$)/, ['personas']],
   [/^\w+ \/api\/personas\/:id\/(?:memory|profile)(?:\/|$)/, ['memory']],

@@ -36,6 +36,46 @@ test('a question and a cut answer are added; the next model is told that the ans
   ])
 })
 
+test('a session goes on from one of its messages in another way, and both stay', async () => {
+  await using all = await openUsers({ provider: echo })
+  const { body: trunk } = await all.ada('POST', '/api/sessions', { name: 'Talk' })
+  for (const text of ['one', 'two']) await say(all, { session: trunk.id }, text)
+  const path = `/api/sessions/${trunk.id}`
+  const branchOf = async (id: string, messages: number) => {
+    const { status, body } = await all.ada('POST', `/api/sessions/${id}/branch`, { messages })
+    assert.is(status, 201)
+    return body
+  }
+  const first = await branchOf(trunk.id, 2)
+  await say(all, { session: first.id }, 'another two')
+  // One that leaves a branch among the messages that it shares with its source has left the source.
+  const second = await branchOf(first.id, 2)
+  const third = await branchOf(first.id, 4)
+  assert.equal(
+    [first, second, third].map(({ name, branch, message_count: count }) => [name, branch.of, branch.at, count]),
+    [
+      ['Talk (2)', trunk.id, 2, 2],
+      ['Talk (3)', trunk.id, 2, 2],
+      ['Talk (4)', first.id, 4, 4],
+    ],
+  )
+  assert.equal(
+    (await all.ada('GET', `/api/sessions/${first.id}`)).body.messages.map(
+      ({ content }: { content: string }) => content,
+    ),
+    ['one', 'heard: one', 'another two', 'heard: another two'],
+  )
+  const { body: shown } = await all.ada('GET', path)
+  assert.is(shown.messages.length, 4)
+  assert.equal(
+    shown.family.map(({ name }: { name: string }) => name),
+    ['Talk', 'Talk (2)', 'Talk (3)', 'Talk (4)'],
+  )
+  const { status, body } = await all.ada('POST', `${path}/branch`, { messages: 5 })
+  assert.equal([status, body.error], [400, 'The session "Talk" has 4 messages: it cannot go on from 5'])
+  assert.is((await all.bob('POST', `${path}/branch`, { messages: 1 })).status, 403)
+})
+
 test('the last exchange is taken back whole, again and again, until there is none', async () => {
   await using all = await openUsers({ provider: echo })
   await all.ada('POST', '/api/sessions', { name: 'Talk' })

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Action } from '../wire/use-action.ts'
 import { Button } from './button.tsx'
 import { Problem } from './notice.tsx'
@@ -11,10 +11,13 @@ interface DialogProps {
   readonly isWide?: boolean
 }
 
-/** A dialog over the page; the browser keeps the focus inside, and Escape closes it. */
+/** A dialog over the page; the browser keeps the focus inside, and Escape closes it: where something was typed, after asking. */
 export function Dialog({ title, onClose, children, isWide }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
+  const isTyped = useRef(false)
+  const [isAsking, setAsking] = useState(false)
+  const leave = () => (isTyped.current && !isAsking ? setAsking(true) : onClose())
   // The element that had the focus before the dialog opened, read before the dialog takes it.
   const opener = useRef(document.activeElement)
   useLayoutEffect(() => {
@@ -31,17 +34,31 @@ export function Dialog({ title, onClose, children, isWide }: DialogProps) {
       ref={ref}
       class={isWide ? 'dialog wide' : 'dialog'}
       aria-labelledby={id}
+      onInput={({ target }) => {
+        if (!(target instanceof HTMLInputElement && target.type === 'search')) isTyped.current = true
+      }}
       onCancel={(event) => {
         event.preventDefault()
-        onClose()
+        leave()
       }}
     >
       <header>
         <h2 id={id} dir="auto">
           {title}
         </h2>
-        <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
+        <Button kind="quiet" icon="close" label="Close" onClick={leave} />
       </header>
+      {isAsking && (
+        <div class="notice warning" role="alert">
+          <span>What you typed here is not saved.</span>
+          <div class="buttons">
+            <Button onClick={() => setAsking(false)}>Keep writing</Button>
+            <Button kind="danger" onClick={onClose}>
+              Discard it
+            </Button>
+          </div>
+        </div>
+      )}
       {children}
     </dialog>
   )

@@ -31,7 +31,8 @@ const paths = {
   leave: 'M6 2.500H3v11h3M7 8h7M11 5l3 3-3 3',
   lock: 'M4 7h8v6.500H4zM5.5 7V5a2.5 2.5 0 0 1 5 0v2',
   next: 'M6 3l5 5-5 5',
-  picture: 'M2 3h12v10H2zM2 11l3.5-3.500L9 11l2-2 3 3M10.5 6h.01',
+  attach: 'M13 7.5L7.500 13a3.2 3.2 0 0 1-4.500-4.500L8.500 3a2.1 2.1 0 0 1 3 3L6 11.500a1 1 0 0 1-1.500-1.500l5-5',
+  back: 'M10 3L5 8l5 5',
 } as const
 
 export type IconName = keyof typeof paths

@@ -1,12 +1,18 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 import { type ComponentChild, createElement } from 'preact'
+import { CodeBlock } from './code-block.tsx'
+import { Formula } from './formula.tsx'
+import { addFormulas } from './formula-rules.ts'
 import { PlainText } from './plain-text.tsx'
 
 /** Levels of blocks in each other: a text with more is shown as it is. */
 const mostNested = 30
 
-/** CommonMark with tables. Markup in the text stays text. */
-const parser = new MarkdownIt({ html: false, linkify: false, maxNesting: mostNested })
+/** CommonMark with tables, bare links and formulas. Markup in the text stays text. */
+const parser = new MarkdownIt({ html: false, linkify: true, maxNesting: mostNested })
+// Names such as `main.py` are no addresses.
+parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
+addFormulas(parser)
 
 /** The elements that a text may become. */
 const elements = new Set(
@@ -19,6 +25,7 @@ export function MarkdownText({ text }: { readonly text: string }) {
   // The parser drops the inner parts of a text that nests too deep: it is shown as it is.
   if (tokens.some(({ level }) => level >= mostNested - 1)) return <PlainText text={text} />
   settleHeadings(tokens)
+  settleTasks(tokens)
   return <>{nodesOf(tokens)}</>
 }
 
@@ -59,13 +66,37 @@ function elementOf({ token, children }: Open): ComponentChild {
   // A tight list has paragraphs that are not shown as such.
   if (token.hidden || !elements.has(token.tag)) return <>{children}</>
   const start = token.tag === 'ol' ? token.attrGet('start') : null
-  return createElement(token.tag, start === null ? null : { start: Number(start) }, ...children)
+  const alignment = /text-align:(center|right)/.exec(String(token.attrGet('style') ?? ''))?.[1]
+  const properties = {
+    ...(start !== null && { start: Number(start) }),
+    ...(alignment && { class: `aligned-${alignment}` }),
+  }
+  return createElement(token.tag, properties, ...children)
 }
 
-function leafOf({ type, content, children }: Token): ComponentChild {
+/** The box of a task list, in the place of `[ ] ` or `[x] ` at the beginning of an item. */
+function settleTasks(tokens: readonly Token[]): void {
+  for (const [at, token] of tokens.entries()) {
+    const text = tokens[at - 2]?.type === 'list_item_open' && token.type === 'inline' ? token.children?.[0] : undefined
+    const box = text && /^\[([ xX])\] /.exec(text.content)
+    if (!text || !box) continue
+    text.content = text.content.slice(box[0].length)
+    token.meta = { isDone: box[1] !== ' ' }
+  }
+}
+
+function leafOf({ type, content, children, info, markup, meta }: Token): ComponentChild {
+  const isDone = meta?.isDone === true
   switch (type) {
     case 'inline':
-      return <>{nodesOf(children ?? [])}</>
+      return (
+        <>
+          {meta && <input type="checkbox" checked={isDone} disabled aria-label={isDone ? 'done' : 'to do'} />}
+          {nodesOf(children ?? [])}
+        </>
+      )
+    case 'formula':
+      return <Formula source={content} isBlock={markup === '$$'} />
     case 'softbreak':
       return '\n'
     case 'hardbreak':
@@ -76,12 +107,7 @@ function leafOf({ type, content, children }: Token): ComponentChild {
       return <code>{content}</code>
     case 'fence':
     case 'code_block':
-      return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll, also by keyboard
-        <pre tabIndex={0}>
-          <code>{content}</code>
-        </pre>
-      )
+      return <CodeBlock code={content} language={info.trim().split(/\s/)[0]?.toLowerCase() ?? ''} />
     case 'image':
       // Pictures from other hosts would tell them that the answer is read.
       return <span>{content || 'a picture'}</span>

@@ -49,3 +49,12 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
     </div>
   )
 }
+
+/** Stands for content that is on its way; shown only where that takes a while. */
+export function Loading() {
+  return (
+    <p class="loading muted" role="status">
+      Loading …
+    </p>
+  )
+}

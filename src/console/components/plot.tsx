@@ -6,19 +6,25 @@ interface PlotProps {
   readonly title: string
   /** The unit of the values, at their axis. */
   readonly unit: string
-  /** Days as `2026-11-22`. */
+  /** Days, or the first ones of weeks or months, as `2026-11-22`. */
   readonly days: readonly string[]
+  /** What a bar stands for, such as `Day` or `Week from`. */
+  readonly step: string
+  /** Stand on each other, the first at the bottom. */
   readonly series: readonly { readonly name: string; readonly values: readonly number[] }[]
-  readonly format: (value: number) => string
+  /** Writes a value, with the digits of `least` where values stand below each other. */
+  readonly format: (value: number, least?: number) => string
 }
 
 /** Pixels of a plot without its legend, and of the axis of values. */
 const height = 220
-const axisWidth = 64
+const axisWidth = 48
+/** Pixels of a letter at an axis. */
+const letterWidth = 7
 const daySeconds = 86_400
 
-/** Bars by day with axes, units, and the values under the pointer; the same numbers are in a table next to it. */
-export function Plot({ title, unit, days, series, format }: PlotProps) {
+/** Bars by day, week or month with axes, units, and the values under the pointer; the same numbers are in a table next to it. */
+export function Plot({ title, unit, days, step, series, format }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = frame.current
@@ -31,6 +37,12 @@ export function Plot({ title, unit, days, series, format }: PlotProps) {
       ticks: { show: false },
       font: colours.font,
     }
+    const times = days.map((name) => Date.parse(name) / 1000)
+    const half = ((times[1] ?? daySeconds) - (times[0] ?? 0)) / 2
+    // Each bar reaches to the top of its stack; the lower ones are drawn over the higher ones.
+    const tops = series.map((_, at) =>
+      days.map((_, index) => series.slice(0, at + 1).reduce((sum, { values }) => sum + values[index]!, 0)),
+    )
     const plot = new UPlot(
       {
         width: element.clientWidth,
@@ -39,7 +51,7 @@ export function Plot({ title, unit, days, series, format }: PlotProps) {
         tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1000), 'UTC'),
         cursor: { y: false, drag: { x: false, y: false } },
         scales: {
-          x: { range: (_, first, last) => [first - daySeconds / 2, last + daySeconds / 2] },
+          x: { range: (_, first, last) => [first - half, last + half] },
           y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
         },
         axes: [
@@ -51,8 +63,14 @@ export function Plot({ title, unit, days, series, format }: PlotProps) {
           },
           {
             ...axis,
-            values: (_, values) => values.map(format),
-            size: axisWidth,
+            values: (_, values) =>
+              values.map((value) =>
+                format(
+                  value,
+                  values.find((each) => each > 0),
+                ),
+              ),
+            size: (_, words) => Math.max(axisWidth, ...(words ?? []).map((word) => 18 + letterWidth * word.length)),
             label: unit,
             labelFont: colours.font,
             labelSize: 18,
@@ -61,20 +79,23 @@ export function Plot({ title, unit, days, series, format }: PlotProps) {
         ],
         series: [
           {
-            label: 'Day',
+            label: step,
             value: (_, seconds) => (seconds === null ? '–' : day(new Date(seconds * 1000).toISOString().slice(0, 10))),
           },
-          ...series.map(({ name }, at) => ({
-            label: name,
-            stroke: colours.series[at]!,
-            fill: `${colours.series[at]!}99`,
-            paths: bars,
-            points: { show: false },
-            value: (_: UPlot, value: number | null) => (value === null ? '–' : format(value)),
-          })),
+          ...series
+            .map(({ name, values }, at) => ({
+              label: name,
+              stroke: colours.series[at]!,
+              fill: colours.series[at]!,
+              paths: bars,
+              points: { show: false },
+              value: (_: UPlot, _top: number | null, _series: number, index: number | null) =>
+                index === null ? '–' : format(values[index]!),
+            }))
+            .toReversed(),
         ],
       },
-      [days.map((name) => Date.parse(name) / 1000), ...series.map(({ values }) => [...values])],
+      [times, ...tops.toReversed()],
       element,
     )
     const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }))

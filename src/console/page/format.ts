@@ -26,9 +26,12 @@ export function day(text: string): string {
 /** The least amount with a digit that is not 0: US dollars. */
 const leastShown = 0.0001
 
-/** US dollars: cents for sums, more digits for the parts of a cent that a request costs. */
-export function dollars(value: number): string {
-  const digits = value !== 0 && Math.abs(value) < 0.1 ? 4 : 2
+/**
+ * US dollars: cents for sums, more digits for the parts of a cent that a request costs; those of `least` where amounts stand
+ * beside each other.
+ */
+export function dollars(value: number, least = value): string {
+  const digits = least !== 0 && Math.abs(least) < 0.1 ? 4 : 2
   if (value > 0 && value < leastShown) return `< ${dollars(leastShown)}`
   return new Intl.NumberFormat(locale, {
     style: 'currency',

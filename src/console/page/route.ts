@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 
 /** The place in the console, from the part of the address after `#`: `#/personas/ID/memories?q=tea`. */
 export interface Route {
@@ -13,17 +13,17 @@ export interface ViewProps {
   readonly route: Route
 }
 
-/** The present route; renders again when it changes. */
+/** The present route: another object after each step to a place, also where it has the same address as before. */
 export function useRoute(): Route {
-  const [hash, setHash] = useState(location.hash)
+  const [step, setStep] = useState({ hash: location.hash })
   useEffect(() => {
-    const follow = () => setHash(location.hash)
+    const follow = () => setStep({ hash: location.hash })
     addEventListener('hashchange', follow)
     // The address may have changed since the first drawing.
-    follow()
+    if (location.hash !== step.hash) follow()
     return () => removeEventListener('hashchange', follow)
   }, [])
-  return routeOf(hash)
+  return useMemo(() => routeOf(step.hash), [step])
 }
 
 /** Reads the address after `#`; anything unknown is the first view. */

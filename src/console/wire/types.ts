@@ -10,14 +10,17 @@ import type {
   listMemories,
   listPersonas,
   listPlugins,
+  listPrices,
   listRequests,
   listSessions,
   listUsers,
   listVoicesOfServers,
   OutputOf,
+  readDocument,
   refreshModels,
   removeMemory,
   searchMemories,
+  searchSessions,
   serviceStatus,
   setPluginKey,
   showAudit,
@@ -52,6 +55,9 @@ export type Verification = OutputOf<typeof verifyPersona>
 export type Imported = OutputOf<typeof importPersona>
 export type SavedSession = OutputOf<typeof listSessions>['sessions'][number]
 export type WholeSession = OutputOf<typeof showSession>
+export type FoundMessage = OutputOf<typeof searchSessions>['hits'][number]
+export type Price = OutputOf<typeof listPrices>['prices'][number]
+export type DocumentText = OutputOf<typeof readDocument>
 export type ChatModel = OutputOf<typeof listChatModels>['models'][number]
 export type Plugin = OutputOf<typeof listPlugins>['plugins'][number]
 export type PluginTest = OutputOf<typeof testPlugin>

@@ -11,9 +11,20 @@ export interface Conversation {
   /** The persona that answers in it, unless a request names another. */
   readonly persona_id?: string
   readonly messages: number
+  readonly branch?: Branch
   /** Milliseconds since 1970 UTC. */
   readonly created_at: number
   readonly updated_at: number
+}
+
+/** Where a conversation left another one: its first messages are a copy, and it went on in its own way. */
+export interface Branch {
+  /** The first conversation, from which all of this family come. It may be gone. */
+  readonly root: string
+  /** The one that it left, in which the message before `at` was written. It may be gone. */
+  readonly of: string
+  /** How many messages they have in common. */
+  readonly at: number
 }
 
 /** A message of a saved conversation, in the shape of a chat request, and its time in milliseconds since 1970 UTC. */
@@ -97,6 +108,7 @@ export interface NewConversation {
   readonly user_id: string
   readonly name: string
   readonly persona_id?: string
+  readonly branch?: Branch
   readonly created_at: number
 }
 
@@ -149,6 +161,18 @@ export interface ConversationStore {
     messages: readonly SavedMessage[],
     most: number,
   ): Promise<string | undefined>
+  /**
+   * Creates a conversation with copies of the first messages of `source`, up to the number `branch.at`, under the first of the
+   * names that its owner has not given yet; undefined where all are given. A copied answer names no memories, which belong to
+   * the first exchange.
+   */
+  branch(
+    conversation: Omit<NewConversation, 'name'> & { readonly branch: Branch },
+    source: string,
+    names: readonly string[],
+  ): Promise<string | undefined>
+  /** The owner's conversations of a family, the first of them included, the earliest first. */
+  family(owner: string, root: string): Promise<readonly Conversation[]>
   /**
    * Removes the user's last message and all behind it, with their files, and resolves with the
    * removed in their order, none where the user said nothing; undefined as `append`.

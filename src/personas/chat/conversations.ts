@@ -85,6 +85,13 @@ export interface Conversations {
     expected?: number | undefined,
     fileRoom?: number | undefined,
   ): Promise<readonly SavedMessage[]>
+  /**
+   * A conversation of its own that begins with the first `count` messages of this one, and goes on from there: this one stays
+   * as it is. Throws `invalid` where it has fewer.
+   */
+  branch(conversation: Conversation, count: number): Promise<Conversation>
+  /** The conversations that began as branches of the same one as this, and that one, the earliest first. */
+  family(conversation: Conversation): Promise<readonly Conversation[]>
   /** Records which memories the exchange added that ends with the message of this number, for `takeBack`. */
   recordMemories(conversation: Conversation, number: number, memories: readonly string[]): Promise<void>
   rename(owner: string, idOrName: string, name: string): Promise<Conversation>
@@ -183,6 +190,18 @@ export function createConversations(parts: ConversationsParts): Conversations {
       const isSame = isDeepStrictEqual(before.slice(-taken.length), taken)
       return isSame ? whole.slice(-taken.length) : taken
     },
+    async branch(source, count) {
+      const { id: of, user_id, name, persona_id, messages } = source
+      if (count > messages)
+        throw new AppError('invalid', `The session "${name}" has ${messages} messages: it cannot go on from ${count}`)
+      const id = randomUUID()
+      const left = leftAt(source, await family(source), count)
+      const branch = { root: source.branch?.root ?? of, of: left, at: count }
+      const made = { id, user_id, ...(persona_id !== undefined && { persona_id }), branch, created_at: clock() }
+      if ((await store.branch(made, of, branchNames(name, id))) === undefined) throw nameTaken(name)
+      return (await store.find(id))!
+    },
+    family,
     recordMemories: ({ user_id, id }, number, memories) => store.recordMemories(user_id, id, number, memories),
     async rename(owner, idOrName, name) {
       const conversation = await get(owner, idOrName)
@@ -198,6 +217,10 @@ export function createConversations(parts: ConversationsParts): Conversations {
       await store.remove(owner, conversation.id)
       return conversation
     },
+  }
+
+  function family({ id, user_id, branch }: Conversation): Promise<readonly Conversation[]> {
+    return store.family(user_id, branch?.root ?? id)
   }
 
   /** Names a conversation by the first question among these messages, where there is one. */
@@ -244,4 +267,25 @@ export function createConversations(parts: ConversationsParts): Conversations {
 
 function nameTaken(name: string | undefined): AppError {
   return new AppError('invalid', `You have a session named "${name}" already`)
+}
+
+/** The conversation in which the message before the one at `count`, counted from 0, was written; at the very start, the first. */
+function leftAt(source: Conversation, family: readonly Conversation[], count: number): string {
+  let at: Conversation | undefined = source
+  let id = source.id
+  while (at?.branch && count <= at.branch.at) {
+    id = at.branch.of
+    at = family.find((each) => each.id === id)
+  }
+  return id
+}
+
+/** The most numbers that are tried behind the name of a branch. */
+const mostBranchNames = 30
+
+/** Names of a branch: the name of its source with a number behind it, at last with its id. */
+function branchNames(name: string, id: string): readonly string[] {
+  const base = name.replace(/ \(\d{1,3}\)$/, '').slice(0, 180)
+  const numbers = Array.from({ length: mostBranchNames }, (_, at) => `${base} (${at + 2})`)
+  return [...numbers, `${base} ${id.slice(0, 8)}`]
 }

@@ -58,6 +58,9 @@ export const chatTables: readonly Table[] = [
         default: 0,
         expression: '(SELECT ifnull(max(number), 0) FROM conversation_message WHERE conversation_id = conversation.id)',
       },
+      // Of a branch: the first conversation of its family, the one that it left, and how many messages it took from there.
+      ...optional('text', 'branch_root branch_of'),
+      ...optional('int4', 'branch_at'),
     },
     indexes: {
       conversation_of_user: { sqlite: 'user_id, updated_at', postgres: 'user_id, updated_at DESC, id' },
@@ -65,6 +68,7 @@ export const chatTables: readonly Table[] = [
         sqlite: 'user_id, updated_at WHERE kept = 1',
         postgres: 'user_id, updated_at DESC, id WHERE kept',
       },
+      conversation_of_family: 'branch_root WHERE branch_root IS NOT NULL',
       conversation_of_persona: 'persona_id WHERE persona_id IS NOT NULL',
     },
     where: live,

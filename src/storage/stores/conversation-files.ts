@@ -33,6 +33,16 @@ export function* writeFiles(owner: string, id: string, added: readonly SavedMess
   )
 }
 
+/** Gives a conversation those files of another one that its messages name. */
+export function* copyFiles(source: string, id: string): Work<void> {
+  yield* run(
+    sql`INSERT INTO conversation_file (conversation_id, hash, added_at, size, bytes)
+        SELECT ${id}, hash, added_at, size, bytes FROM conversation_file WHERE conversation_id = ${source}
+          AND EXISTS (SELECT 1 FROM conversation_message AS other WHERE other.conversation_id = ${id}
+            AND ${word('instr', 'strpos')}(other.message, hash) > 0)`,
+  )
+}
+
 /** Removes the files of a conversation that only messages which were taken away named. */
 export function* removeUnnamed(id: string, taken: readonly Pick<MessageRow, 'message'>[]): Work<void> {
   if (!taken.some(({ message }) => message.includes('kept:'))) return

@@ -9,6 +9,9 @@ export interface ConversationRow {
   user_id: string
   name: string
   persona_id: string | null
+  branch_root: string | null
+  branch_of: string | null
+  branch_at: number | null
   created_at: number
   updated_at: number
   messages: number
@@ -30,8 +33,10 @@ export interface FoundRow extends MessageRow {
   number: number
 }
 
-export function conversationOf({ persona_id, ...row }: ConversationRow): Conversation {
-  return { ...row, ...(persona_id !== null && { persona_id }) }
+export function conversationOf(given: ConversationRow): Conversation {
+  const { persona_id, branch_root: root, branch_of: of, branch_at: at, ...row } = given
+  const branch = root !== null && of !== null && at !== null ? { root, of, at } : undefined
+  return { ...row, ...(persona_id !== null && { persona_id }), ...(branch && { branch }) }
 }
 
 export function messageOf({ message, timestamp, cost, answer }: MessageRow): SavedMessage {

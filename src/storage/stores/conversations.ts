@@ -1,5 +1,6 @@
 import type {
   AnswerRecord,
+  Branch,
   Conversation,
   ConversationSearch,
   ConversationStore,
@@ -24,7 +25,7 @@ import {
   word,
 } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
-import { filesOf, removeUnnamed, writeFiles } from './conversation-files.ts'
+import { copyFiles, filesOf, removeUnnamed, writeFiles } from './conversation-files.ts'
 import {
   type ConversationRow,
   conversationOf,
@@ -65,7 +66,7 @@ const searched = word(
 )
 const saved = word('conversation_text.rowid', 'saved')
 
-const selected = sql`SELECT id, user_id, name, persona_id, created_at, updated_at,
+const selected = sql`SELECT id, user_id, name, persona_id, branch_root, branch_of, branch_at, created_at, updated_at,
   ${messages} AS messages FROM conversation`
 
 /** Saved conversations. */
@@ -85,6 +86,8 @@ export function createConversationStore(db: StoreDatabase, text: ConversationTex
     files: async (owner, id, hashes) => db.read(filesOf(owner, id, hashes)),
     append: (owner, id, added, expected) => db.write(() => append(text, owner, id, added, expected)),
     keep: (conversation, names, kept, most) => db.write(() => keep(text, conversation, names, kept, most)),
+    branch: (conversation, source, names) => db.write(() => branch(text, conversation, source, names)),
+    family: async (owner, root) => db.read(family(owner, root)),
     takeBack: (owner, id, expected) => db.write(() => takeBack(owner, id, expected)),
     recordMemories: (owner, id, number, memories) => db.write(() => recordMemories(owner, id, number, memories)),
     async rename(owner, id, name) {
@@ -131,9 +134,11 @@ export const conversationOwnership: OwnedRows = {
   },
 }
 
-function inserting({ id, user_id, name, persona_id, created_at }: NewConversation): Statement {
-  return sql`INSERT INTO conversation (id, user_id, name, persona_id, created_at, updated_at)
-    VALUES (${id}, ${user_id}, ${name}, ${persona_id}, ${created_at}, ${created_at})
+function inserting({ id, user_id, name, persona_id, branch, created_at }: NewConversation): Statement {
+  return sql`INSERT INTO conversation
+      (id, user_id, name, persona_id, branch_root, branch_of, branch_at, created_at, updated_at)
+    VALUES (${id}, ${user_id}, ${name}, ${persona_id}, ${branch?.root}, ${branch?.of}, ${branch?.at}, ${created_at},
+      ${created_at})
     ON CONFLICT (user_id, name) DO NOTHING`
 }
 
@@ -230,6 +235,31 @@ function* keep(
           LIMIT ${mostTrimmed} OFFSET ${most}) ORDER BY id ${skipLocked})`,
   )
   return name
+}
+
+function* branch(
+  text: ConversationText,
+  conversation: Omit<NewConversation, 'name'> & { readonly branch: Branch },
+  source: string,
+  names: readonly string[],
+) {
+  const { id, user_id, branch: from } = conversation
+  const copied = (yield* messagesOf(user_id, source, { upTo: from.at })).map(({ answer, ...message }) => {
+    const { memories: _, ...record } = answer ?? {}
+    return { ...message, ...(answer && { answer: record }) }
+  })
+  const name = yield* firstFree(conversation, names)
+  if (name === undefined) return undefined
+  yield* write(text, user_id, id, copied, 0, settle(id, 0, false))
+  yield* copyFiles(source, id)
+  return name
+}
+
+function* family(owner: string, root: string) {
+  const all = yield* rows<ConversationRow>(
+    sql`${selected} WHERE user_id = ${owner} AND (id = ${root} OR branch_root = ${root}) ORDER BY created_at, id`,
+  )
+  return all.map(conversationOf)
 }
 
 /** Creates a conversation with the first of the names that is not given yet. */

@@ -92,6 +92,33 @@ export const conversationRules: readonly Rule[] = [
   },
   {
     store: 'conversations',
+    topic: 'order',
+    says: 'a branch has copies of the first messages with their files, and is found with its family',
+    async holds(place) {
+      const { conversations } = await place.open()
+      const url = dataUrl('image/png', Buffer.from('a picture').toString('base64'))
+      const picture = await withFilesApart({ role: 'user', content: [{ type: 'image_url', image_url: { url } }] })
+      const answer = { ...said('seen'), answer: { model: 'm', memories: ['of the first'] } }
+      await conversations.create(talk('c'))
+      await conversations.append('ada', 'c', [{ ...picture, timestamp: noon }, answer, said('more')])
+      const branch = { root: 'c', of: 'c', at: 2 }
+      const of = { id: 'd', user_id: 'ada', branch, created_at: noon + 1 }
+      assert.is(await conversations.branch(of, 'c', ['c', 'other']), 'other')
+      assert.equal(await conversations.messages('ada', 'd'), [
+        { message: picture.message, timestamp: noon },
+        { ...said('seen'), answer: { model: 'm' } },
+      ])
+      const [file] = picture.files
+      assert.is((await conversations.files('ada', 'd', [file!.hash])).size, 1)
+      const names = async (owner: string) => (await conversations.family(owner, 'c')).map(({ name }) => name)
+      assert.equal([await names('ada'), await names('eve')], [['c', 'other'], []])
+      assert.equal((await conversations.find('d'))?.branch, branch)
+      await conversations.remove('ada', 'c')
+      assert.equal(await names('ada'), ['other'])
+    },
+  },
+  {
+    store: 'conversations',
     topic: 'concurrency',
     says: 'a write that states another number of messages changes nothing; of many that state the right one, one succeeds',
     async holds(place) {

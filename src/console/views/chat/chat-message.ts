@@ -1,5 +1,6 @@
 import type { Refused } from '../../wire/client.ts'
 import type { Persona, WholeSession } from '../../wire/types.ts'
+import { type Attachment, type Part, readContent } from './attachments.ts'
 
 /** Who answers in a chat: a persona, or a model alone. */
 export interface Partner {
@@ -9,13 +10,6 @@ export interface Partner {
   readonly model?: string
   /** The parts of the address at which the chat is shown. */
   readonly place: readonly string[]
-}
-
-/** A picture of a message: its bytes as a data URL for the API, and an address that this page may show. */
-export interface Picture {
-  readonly name: string
-  readonly data: string
-  readonly address: string
 }
 
 /** The API's report about an answer. */
@@ -42,7 +36,11 @@ export interface ChatMessage {
   readonly id: number
   readonly role: 'user' | 'assistant'
   readonly text: string
-  readonly pictures?: readonly Picture[]
+  readonly attachments?: readonly Attachment[]
+  /** Of a saved message: its content as the server keeps it. */
+  readonly content?: unknown
+  /** Its place in the saved conversation, counted from 0, as far as it is known. */
+  readonly at?: number
   /** The model's thinking, where the provider sends it. */
   readonly thinking?: string
   /** The words with which the model refused. */
@@ -61,7 +59,7 @@ export interface ChatMessage {
 /** The state of an answer, or of a question without one, in a word and a sentence; undefined where it is complete. */
 export function flawOf(message: ChatMessage): { readonly word: string; readonly sentence: string } | undefined {
   const { role, text, refusal, finish, isStopped, isUnanswered, isWriting, problem } = message
-  if (isUnanswered) return { word: 'unanswered', sentence: `This question has no answer${lost(message)}` }
+  if (isUnanswered) return { word: 'unanswered', sentence: 'This question has no answer' }
   if (isWriting || role === 'user') return undefined
   if (problem) return { word: 'failed', sentence: 'The answer is incomplete' }
   if (isStopped)
@@ -79,26 +77,16 @@ export function flawOf(message: ChatMessage): { readonly word: string; readonly 
   return undefined
 }
 
-/** A kind of content that the server keeps instead of a picture. */
-const keptPicture = '[image_url]'
-
-/** The text of a question as the server keeps it. */
-export function keptText({ text, pictures = [] }: ChatMessage): string {
-  return [...(text === '' ? [] : [text]), ...pictures.map(() => keptPicture)].join('\n')
+/** The content of a question as a request has it. */
+export function contentOf({ text, attachments = [], content }: ChatMessage): string | readonly Part[] {
+  if (typeof content === 'string' || Array.isArray(content)) return content
+  if (attachments.length === 0) return text
+  return [...attachments.flatMap(({ parts }) => parts), ...(text === '' ? [] : [{ type: 'text', text }])]
 }
 
-/** Whether pictures belong to a message, those of saved ones too, whose bytes are gone. */
-function hasPictures({ role, text, pictures = [] }: ChatMessage): boolean {
-  return role === 'user' && (pictures.length > 0 || text.split('\n').at(-1) === keptPicture)
-}
-
-/** Whether a question can be asked again: a page that is loaded again has no picture of it. */
-export function canAskAgain(question: ChatMessage): boolean {
-  return question.pictures !== undefined || !hasPictures(question)
-}
-
-function lost(question: ChatMessage): string {
-  return canAskAgain(question) ? '' : ', and this page no longer has its picture: ask it again with the picture'
+/** The text of a question as the server shows it without its files. */
+export function keptText(question: ChatMessage): string {
+  return textOf(contentOf(question))
 }
 
 /** The messages of a saved conversation. */
@@ -114,8 +102,10 @@ export function savedMessages(saved: WholeSession['messages']): readonly ChatMes
       {
         // Below every id that this page gives out.
         id: at - saved.length,
+        at,
         role,
-        text: textOf(content),
+        ...readContent(content),
+        content,
         ...(role === 'user' && saved[at + 1]?.role !== 'assistant' && { isUnanswered: true }),
         ...(cut && { isStopped: true }),
         ...(refusal && { refusal }),
@@ -129,14 +119,9 @@ export function savedMessages(saved: WholeSession['messages']): readonly ChatMes
   })
 }
 
-/** The text of a message's content; other parts by their kind. */
+/** The text of a message's content; other parts by their type. */
 export function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
-  return content
-    .map(
-      (part: { readonly type?: string; readonly text?: string }) =>
-        part.text ?? (part.type === 'image_url' ? '(a picture)' : ''),
-    )
-    .join('\n')
+  return (content as readonly Part[]).map(({ type, text }) => text ?? `[${type}]`).join('\n')
 }

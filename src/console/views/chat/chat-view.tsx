@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks'
-import { TextField } from '../../components/field.tsx'
+import { Button } from '../../components/button.tsx'
 import { Empty, Problem } from '../../components/notice.tsx'
 import { Page } from '../../components/page.tsx'
-import { modelFacts } from '../../page/format.ts'
-import { linkTo, type ViewProps } from '../../page/route.ts'
+import type { ViewProps } from '../../page/route.ts'
 import { useSession } from '../../page/session.ts'
 import { ask } from '../../wire/client.ts'
-import type { ChatModel, Plugin, Status } from '../../wire/types.ts'
+import type { Plugin, Status } from '../../wire/types.ts'
 import { useData } from '../../wire/use-data.ts'
 import { Chat } from './chat.tsx'
 import { Connect } from './connect.tsx'
+import { ModelPicker } from './model-picker.tsx'
 
 /** The model of the last chat, kept for the next visit. */
 const storageKey = 'aichat.model'
@@ -18,28 +18,35 @@ const storageKey = 'aichat.model'
 export function ChatView({ route }: ViewProps) {
   const { isAdmin } = useSession()
   const [model, setModel] = useState(localStorage.getItem(storageKey) ?? '')
+  const [isChoosing, setChoosing] = useState(false)
   const data = useData(
     (signal) =>
       Promise.all([
         ask<Status>('GET', '/api/status', { signal }),
         ask<{ plugins: readonly Plugin[] }>('GET', '/api/plugins', { signal }),
-        ask<{ models: readonly ChatModel[] }>('GET', '/api/chat/models', { signal }),
       ]),
     [],
   )
-  const [status, { plugins = [] } = {}, { models = [] } = {}] = data.value ?? []
+  const [status, { plugins = [] } = {}] = data.value ?? []
   const usable = plugins.filter((plugin) => isForChats(plugin) && plugin.state === 'ready')
-  const offered = models.filter(({ id }) => usable.some((plugin) => id.startsWith(`${plugin.id}:`)))
   const active = usable.find((plugin) => plugin.active)
-  const standard = active && (active.default_model ?? active.model_map[0])
-  const chosen = offered.find(({ id }) => id === model)
+  const standard = active && `${active.id}: ${active.default_model ?? active.model_map[0]}`
   const canAnswer = usable.length > 0 || status?.local_runner.reachable === true
   const choose = (name: string) => {
     setModel(name)
     localStorage.setItem(storageKey, name)
   }
   return (
-    <Page title="Chat">
+    <Page
+      title="Chat"
+      actions={
+        canAnswer && (
+          <Button icon="edit" onClick={() => setChoosing(true)}>
+            {`Model: ${(model || standard) ?? 'the default one'}`}
+          </Button>
+        )
+      }
+    >
       <Problem of={data.problem} />
       {data.value && !canAnswer && isAdmin && (
         <Connect plugins={plugins.filter(isForChats)} onConnected={data.reload} />
@@ -50,28 +57,13 @@ export function ChatView({ route }: ViewProps) {
         </Empty>
       )}
       {data.value && canAnswer && (
-        <>
-          <div class="model-choice">
-            <TextField
-              label="Model"
-              value={model}
-              onInput={choose}
-              placeholder={active ? `${active.id}:${standard}` : 'the default model'}
-              hint={chosen ? modelFacts(chosen) : isAdmin && <a href={linkTo('plugins')}>Providers and their keys</a>}
-              list="models-for-chats"
-            />
-            <datalist id="models-for-chats">
-              {offered.map((each) => (
-                <option key={each.id} value={each.id} label={modelFacts(each)} />
-              ))}
-            </datalist>
-          </div>
-          <Chat
-            partner={{ name: model === '' ? 'The model' : model, model: model.trim(), place: ['chat'] }}
-            sessionId={route.rest[0]}
-          />
-        </>
+        <Chat
+          partner={{ name: model === '' ? 'The model' : model, model, place: ['chat'] }}
+          sessionId={route.rest[0]}
+          route={route}
+        />
       )}
+      {isChoosing && <ModelPicker chosen={model} onChoose={choose} onClose={() => setChoosing(false)} />}
     </Page>
   )
 }

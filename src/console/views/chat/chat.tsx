@@ -1,5 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Empty, Problem } from '../../components/notice.tsx'
+import type { Route } from '../../page/route.ts'
+import { versionsAt } from './branches.ts'
 import { flawOf, type Partner } from './chat-message.ts'
 import { Composer } from './composer.tsx'
 import { Conversations } from './conversations.tsx'
@@ -10,17 +12,20 @@ interface ChatProps {
   readonly partner: Partner
   /** The saved conversation to go on with. */
   readonly sessionId: string | undefined
+  readonly route: Route
 }
 
 /** Pixels from the end of the page within which it follows a growing answer. */
 const nearEnd = 160
 
 /** A conversation with a persona or a model. */
-export function Chat({ partner, sessionId }: ChatProps) {
-  const chat = useChat(partner, sessionId)
+export function Chat({ partner, sessionId, route }: ChatProps) {
+  const chat = useChat(partner, sessionId, route)
   const description = partner.persona?.description
   const end = useRef<HTMLDivElement>(null)
   const last = chat.messages.at(-1)
+  // The greeting of a persona stands before it.
+  const firstQuestion = chat.messages.find(({ role }) => role === 'user')
   const follows = useRef(true)
   useEffect(() => {
     const look = () => {
@@ -50,6 +55,18 @@ export function Chat({ partner, sessionId }: ChatProps) {
               partner={partner}
               message={message}
               onRetry={message === last ? chat.retry : undefined}
+              versions={
+                chat.session === undefined || message.at === undefined || message.role !== 'user'
+                  ? undefined
+                  : versionsAt(chat.session, chat.family, message.at)
+              }
+              onShowVersion={chat.showVersion}
+              onEdit={chat.isAnswering ? undefined : (text) => chat.edit(message, text)}
+              onAgain={
+                chat.isAnswering || message.id < (firstQuestion?.id ?? 0)
+                  ? undefined
+                  : (model) => chat.answerAgain(message, model)
+              }
             />
           ))}
         </ol>
@@ -62,9 +79,10 @@ export function Chat({ partner, sessionId }: ChatProps) {
         </p>
         <Composer
           isAnswering={chat.isAnswering}
-          onSend={(text, pictures) => {
+          place={chat.draftPlace}
+          onSend={(text, attachments) => {
             follows.current = true
-            chat.send(text, pictures)
+            chat.send(text, attachments)
           }}
           onStop={chat.stop}
         />

@@ -1,12 +1,15 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
-import { Confirm } from '../../components/confirm.tsx'
+import { TextField } from '../../components/field.tsx'
+import { Problem } from '../../components/notice.tsx'
 import { Time } from '../../components/time.tsx'
-import { goTo, linkTo } from '../../page/route.ts'
+import { tell, undoMs } from '../../components/toasts.tsx'
+import { linkTo } from '../../page/route.ts'
 import { ask, path } from '../../wire/client.ts'
-import type { SavedSession } from '../../wire/types.ts'
+import type { FoundMessage, SavedSession } from '../../wire/types.ts'
 import { useData } from '../../wire/use-data.ts'
 import type { Partner } from './chat-message.ts'
+import { ConversationDialog } from './conversation-dialog.tsx'
 
 interface ConversationsProps {
   readonly partner: Partner
@@ -21,6 +24,12 @@ const besideFrom = '(min-width: 1100px)'
 /** Conversations that are read at once. */
 const pageSize = 100
 
+/** A pause in typing after which the texts are searched: milliseconds. */
+const searchPause = 250
+
+/** The conversations that are about to be removed: until then they can be taken back. */
+const leaving = new Set<string>()
+
 function pageOf(persona: string | undefined, offset: number, signal: AbortSignal) {
   return ask<{ sessions: readonly SavedSession[]; total: number }>('GET', '/api/sessions', {
     query: { ...(persona !== undefined && { persona }), limit: pageSize, offset },
@@ -31,15 +40,35 @@ function pageOf(persona: string | undefined, offset: number, signal: AbortSignal
 /** The earlier conversations with a persona, or all of them, and the way to a new one: next to the chat, folded up on a narrow screen. */
 export function Conversations({ partner, current, onNew }: ConversationsProps) {
   const persona = partner.persona?.id
-  const [removed, setRemoved] = useState<SavedSession>()
+  const [opened, setOpened] = useState<SavedSession>()
   const [pages, setPages] = useState(1)
+  const [search, setSearch] = useState('')
+  const [, setChanges] = useState(0)
   const { value, reload } = useData(
     (signal) => Promise.all(Array.from({ length: pages }, (_, at) => pageOf(persona, at * pageSize, signal))),
     [persona, current, pages],
   )
-  const own = value?.flatMap(({ sessions }) => sessions) ?? []
+  const own = value?.flatMap(({ sessions }) => sessions).filter(({ id }) => !leaving.has(id)) ?? []
   const total = value?.[0]?.total ?? 0
   if (own.length === 0) return null
+  const remove = (session: SavedSession) => {
+    leaving.add(session.id)
+    setOpened(undefined)
+    if (session.id === current) onNew()
+    const timer = setTimeout(() => {
+      ask('DELETE', path`/api/sessions/${session.id}`).then(reload, () => {
+        leaving.delete(session.id)
+        tell(`${session.name.slice(0, 80)} could not be deleted`)
+        reload()
+      })
+    }, undoMs)
+    tell(`Deleted ${session.name.slice(0, 80)}`, () => {
+      clearTimeout(timer)
+      leaving.delete(session.id)
+      setChanges((now) => now + 1)
+      reload()
+    })
+  }
   return (
     <div class="conversations">
       <Button icon="add" isDisabled={current === undefined} onClick={onNew}>
@@ -47,54 +76,99 @@ export function Conversations({ partner, current, onNew }: ConversationsProps) {
       </Button>
       <details open={matchMedia(besideFrom).matches}>
         <summary>Earlier conversations</summary>
-        <ul>
-          {own.map((session) => (
-            <li key={session.id} class={session.id === current ? 'current' : ''}>
-              <a
-                href={linkTo(...placeOf(session), session.id)}
-                aria-current={session.id === current ? 'true' : undefined}
-              >
-                <span class="line">{session.name.slice(0, 80)}</span>
-                <span class="muted">
-                  <Time at={session.updated_at} />
-                </span>
-              </a>
-              <Button
-                kind="quiet"
-                icon="trash"
-                label={`Delete ${session.name.slice(0, 40)}`}
-                onClick={() => setRemoved(session)}
-              />
-            </li>
-          ))}
-        </ul>
-        {own.length < total && (
+        <TextField label="Search in their texts" type="search" value={search} onInput={setSearch} />
+        {search.trim() !== '' && <FoundMessages search={search.trim()} />}
+        {search.trim() === '' && (
+          <ul>
+            {own.map((session) => (
+              <li key={session.id} class={session.id === current ? 'current' : ''}>
+                <a
+                  href={linkTo(...placeOf(session), session.id)}
+                  aria-current={session.id === current ? 'true' : undefined}
+                >
+                  <span class="line" dir="auto">
+                    {session.name.slice(0, 80)}
+                  </span>
+                  <span class="muted">
+                    <Time at={session.updated_at} />
+                  </span>
+                </a>
+                <Button
+                  kind="quiet"
+                  icon="more"
+                  label={`Rename, save or delete ${session.name.slice(0, 40)}`}
+                  onClick={() => setOpened(session)}
+                />
+              </li>
+            ))}
+          </ul>
+        )}
+        {search.trim() === '' && own.length < total && own.length >= pageSize * pages - leaving.size && (
           <Button kind="quiet" onClick={() => setPages(pages + 1)}>
             Show older ones
           </Button>
         )}
       </details>
-      {removed && (
-        <Confirm
-          title="Delete the conversation?"
-          submit="Delete"
-          work={() => ask('DELETE', path`/api/sessions/${removed.id}`)}
-          onDone={() => {
-            reload()
-            if (removed.id !== current) return
-            onNew()
-            goTo(...partner.place)
-          }}
-          onClose={() => setRemoved(undefined)}
-        >
-          {removed.name.slice(0, 80)}: its messages are deleted for good, the memories that came from it stay.
-        </Confirm>
+      {opened && (
+        <ConversationDialog
+          session={opened}
+          onChanged={reload}
+          onRemove={() => remove(opened)}
+          onClose={() => setOpened(undefined)}
+        />
       )}
     </div>
   )
 }
 
+/** The messages that a search finds, with the found words marked. */
+function FoundMessages({ search }: { readonly search: string }) {
+  const [wanted, setWanted] = useState(search)
+  useEffect(() => {
+    const timer = setTimeout(() => setWanted(search), searchPause)
+    return () => clearTimeout(timer)
+  }, [search])
+  const { value, problem } = useData(
+    (signal) =>
+      ask<{ hits: readonly FoundMessage[]; more: boolean }>('GET', '/api/sessions/search', {
+        // The last word may be a beginning.
+        query: { q: /[\p{L}\p{N}]$/u.test(wanted) ? `${wanted}*` : wanted, limit: 50 },
+        signal,
+      }),
+    [wanted],
+  )
+  if (problem) return <Problem of={problem} />
+  if (value?.hits.length === 0) return <p class="muted">No message has these words.</p>
+  return (
+    <ul>
+      {value?.hits.map(({ session, number, timestamp, snippet, marks }) => (
+        <li key={`${session.id} ${number}`}>
+          <a href={linkTo(...placeOf(session), session.id)}>
+            <span class="line" dir="auto">
+              {session.name.slice(0, 80)}
+            </span>
+            <span class="muted" dir="auto">
+              {marked(snippet, marks)}
+            </span>
+            <span class="muted">
+              <Time at={timestamp} />
+            </span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function marked(text: string, marks: readonly (readonly number[])[]) {
+  return marks.flatMap(([start = 0, end = 0], at) => [
+    text.slice(marks[at - 1]?.[1] ?? 0, start),
+    <mark key={start}>{text.slice(start, end)}</mark>,
+    ...(at === marks.length - 1 ? [text.slice(end)] : []),
+  ])
+}
+
 /** Where a conversation is shown: with its persona, or among the chats without one. */
-function placeOf({ persona_id }: SavedSession): readonly string[] {
+function placeOf({ persona_id }: Pick<SavedSession, 'persona_id'>): readonly string[] {
   return persona_id == null ? ['chat'] : ['personas', persona_id, 'chat']
 }

@@ -1,17 +1,19 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { goTo, linkTo } from '../../page/route.ts'
+import { goTo, linkTo, type Route } from '../../page/route.ts'
 import { ask, path, problemOf, type Refused } from '../../wire/client.ts'
 import { events } from '../../wire/events.ts'
 import type { SavedSession, WholeSession } from '../../wire/types.ts'
+import type { Attachment } from './attachments.ts'
 import {
   type ChatMessage,
+  contentOf,
   keptText,
   type Partner,
-  type Picture,
   type Report,
   savedMessages,
   textOf,
 } from './chat-message.ts'
+import { draftOf, keepDraft } from './drafts.ts'
 
 export interface ChatState {
   readonly messages: readonly ChatMessage[]
@@ -21,12 +23,22 @@ export interface ChatState {
   readonly loadProblem: Refused | undefined
   /** The id of the conversation in which the chat is kept; undefined while none is known. */
   readonly session: string | undefined
-  send(text: string, pictures: readonly Picture[]): void
+  /** The conversations that were branched from the same one, with that one and the shown one; none where there is no branch. */
+  readonly family: readonly SavedSession[]
+  /** The name of the place in which the draft of the next question is kept. */
+  readonly draftPlace: string
+  send(text: string, attachments: readonly Attachment[]): void
   stop(): void
   /** Begins another conversation. */
   startAnew(): void
-  /** Sends the last question again. */
+  /** Sends the last question again, whose answer failed or was stopped. */
   retry(): void
+  /** Asks the question of this answer again, of another model too: in a branch, so that both answers stay. */
+  answerAgain(answer: ChatMessage, model?: string): void
+  /** Goes on from a question in other words, in a branch. */
+  edit(question: ChatMessage, text: string): void
+  /** Shows another conversation of the family. */
+  showVersion(id: string): void
 }
 
 /** A chunk of a streamed answer, as far as the page reads it. */
@@ -49,9 +61,10 @@ let lastId = 0
 const pauses = [100, 400, 1500]
 
 /** A conversation, kept as a session by the server; only the newest message is sent. */
-export function useChat(partner: Partner, sessionId: string | undefined): ChatState {
+export function useChat(partner: Partner, sessionId: string | undefined, route: Route): ChatState {
   const persona = partner.persona?.id
   const [messages, setMessages] = useState<readonly ChatMessage[]>([])
+  const [family, setFamily] = useState<readonly SavedSession[]>([])
   const [session, showSession] = useState(sessionId)
   const place = useRef(sessionId)
   const [isAnswering, setAnswering] = useState(false)
@@ -64,6 +77,8 @@ export function useChat(partner: Partner, sessionId: string | undefined): ChatSt
   const lost = useRef<ChatMessage | undefined>(undefined)
   const search = useRef(Promise.resolve())
 
+  const draftPlaceOf = (id: string | undefined) => [...partner.place, id ?? ''].join('/')
+
   const begin = (id: string | undefined) => {
     talk.current++
     running.current?.abort()
@@ -71,32 +86,50 @@ export function useChat(partner: Partner, sessionId: string | undefined): ChatSt
     lost.current = undefined
     showSession(id)
     setMessages([])
+    setFamily([])
+    setLoadProblem(undefined)
+    setLoading(id !== undefined)
   }
 
   /** Shows where the chat is kept, in the address too, so that the page can be loaded again. */
   const settle = (id: string) => {
+    const draft = draftOf(draftPlaceOf(place.current))
+    if (place.current !== id && draft !== '') {
+      keepDraft(draftPlaceOf(id), draft)
+      keepDraft(draftPlaceOf(place.current), '')
+    }
     place.current = id
     lost.current = undefined
     showSession(id)
     history.replaceState(history.state, '', linkTo(...partner.place, id))
   }
 
+  /** Shows a saved conversation from its beginning. */
+  const open = async (id: string | undefined) => {
+    begin(id)
+    if (id === undefined) return
+    const mine = talk.current
+    try {
+      const whole = await ask<WholeSession>('GET', path`/api/sessions/${id}`, { query: { files: true } })
+      if (talk.current !== mine) return
+      // A conversation with a persona is shown with her.
+      if (persona === undefined && whole.persona_id != null) return goTo('personas', whole.persona_id, 'chat', id)
+      setFamily(whole.family ?? [])
+      setMessages(savedMessages(whole.messages))
+    } catch (reason) {
+      if (talk.current === mine) setLoadProblem(problemOf(reason))
+    }
+    if (talk.current === mine) setLoading(false)
+  }
+
   useEffect(() => {
-    const controller = new AbortController()
-    begin(sessionId)
-    setLoadProblem(undefined)
-    setLoading(sessionId !== undefined)
-    if (sessionId !== undefined)
-      ask<WholeSession>('GET', path`/api/sessions/${sessionId}`, { signal: controller.signal })
-        .then(({ messages: saved }) => setMessages(savedMessages(saved)))
-        .catch((reason: unknown) => controller.signal.aborted || setLoadProblem(problemOf(reason)))
-        .finally(() => controller.signal.aborted || setLoading(false))
+    void open(sessionId)
     return () => {
       talk.current++
-      controller.abort()
       running.current?.abort()
     }
-  }, [sessionId, persona])
+    // The route is another one after each step through the history, also where it names what was shown before.
+  }, [route, persona])
 
   const change = (id: number, next: (message: ChatMessage) => ChatMessage) =>
     setMessages((all) => all.map((message) => (message.id === id ? next(message) : message)))
@@ -115,7 +148,10 @@ export function useChat(partner: Partner, sessionId: string | undefined): ChatSt
     }
   }
 
-  async function answer(question: ChatMessage, isAgain: boolean): Promise<void> {
+  async function answer(
+    question: ChatMessage,
+    { isAgain = false, model = partner.model ?? '' }: { readonly isAgain?: boolean; readonly model?: string } = {},
+  ): Promise<void> {
     const controller = new AbortController()
     const { signal } = controller
     running.current = controller
@@ -135,11 +171,12 @@ export function useChat(partner: Partner, sessionId: string | undefined): ChatSt
       await find(mine)
       if (isAgain) await takeBack(question)
       const body = {
-        ...(persona === undefined ? partner.model !== '' && { model: partner.model } : { persona }),
+        ...(persona !== undefined && { persona }),
+        ...(model !== '' && { model }),
         messages: [{ role: 'user', content: contentOf(question) }],
         stream: true,
         // The beginning of an answer is kept too, where the reader leaves.
-        keep: true,
+        keep: keepingOf(question),
         ...(place.current !== undefined && { session: place.current }),
       }
       for await (const event of events('/api/chat', { body, signal })) {
@@ -157,6 +194,8 @@ export function useChat(partner: Partner, sessionId: string | undefined): ChatSt
     } catch (reason) {
       pieces.flush()
       const ending = signal.aborted ? { isStopped: true } : { problem: problemOf(reason) }
+      // The login has ended, and with it this view: the question is in the field when the person is back.
+      if (ending.problem?.status === 401) keepDraft(draftPlaceOf(place.current), question.text)
       change(id, (message) => ({ ...message, isWriting: false, ...ending }))
       // The server has noticed that nobody reads on, or will.
       const wasLeft = signal.aborted || problemOf(reason).status === 0
@@ -177,16 +216,65 @@ export function useChat(partner: Partner, sessionId: string | undefined): ChatSt
     await ask('POST', path`/api/sessions/${kept.id}/undo`, { body })
   }
 
+  /** The place of a question in the saved conversation; undefined where the server has not kept it. */
+  async function placeOf(question: ChatMessage, id: string): Promise<number | undefined> {
+    if (question.at !== undefined) return question.at
+    const { messages: saved } = await ask<WholeSession>('GET', path`/api/sessions/${id}`)
+    const kept = (saved as readonly Kept[]).flatMap(({ role, content }, at) =>
+      role === 'user' ? [{ at, text: textOf(content) }] : [],
+    )
+    let next = 0
+    for (const each of messages.filter(({ role }) => role === 'user')) {
+      const isKept = kept[next]?.text === keptText(each)
+      if (each.id === question.id) return isKept ? kept[next]!.at : undefined
+      if (isKept) next++
+    }
+    return undefined
+  }
+
+  /** Asks a question in the place of an earlier one, in a branch that shares the messages before it. */
+  async function goOnFrom(earlier: ChatMessage, question: ChatMessage, model?: string): Promise<void> {
+    if (running.current && isAnswering) return
+    const mine = talk.current
+    const id = place.current
+    setLoadProblem(undefined)
+    try {
+      await search.current
+      await find(mine)
+      const at = id === undefined ? undefined : await placeOf(earlier, id)
+      if (talk.current !== mine) return
+      setMessages((all) => [
+        ...all.filter((message) => message.id < earlier.id),
+        { ...question, ...(at !== undefined && { at }) },
+      ])
+      if (at !== undefined) {
+        const branch = await ask<SavedSession>('POST', path`/api/sessions/${id!}/branch`, { body: { messages: at } })
+        settle(branch.id)
+      }
+    } catch (reason) {
+      return setLoadProblem(problemOf(reason))
+    }
+    await answer(question, { ...(model !== undefined && { model }) })
+    const shown = place.current
+    if (shown === undefined || talk.current !== mine) return
+    const brief = await ask<WholeSession>('GET', path`/api/sessions/${shown}`, { query: { brief: true } }).catch(
+      () => undefined,
+    )
+    if (brief?.family && talk.current === mine) setFamily(brief.family)
+  }
+
   return {
     messages,
     isAnswering,
     isLoading,
     loadProblem,
     session,
-    send(text, pictures) {
-      const question: ChatMessage = { id: ++lastId, role: 'user', text, pictures }
+    family,
+    draftPlace: draftPlaceOf(session),
+    send(text, attachments) {
+      const question: ChatMessage = { id: ++lastId, role: 'user', text, attachments }
       setMessages((all) => [...all, question])
-      void answer(question, false)
+      void answer(question)
     },
     stop: () => running.current?.abort(),
     startAnew() {
@@ -197,9 +285,27 @@ export function useChat(partner: Partner, sessionId: string | undefined): ChatSt
       const question = messages.findLast(({ role }) => role === 'user')
       if (!question || isAnswering) return
       setMessages((all) => [...all.filter(({ id }) => id < question.id), { ...question, isUnanswered: false }])
-      void answer(question, true)
+      void answer(question, { isAgain: true })
+    },
+    answerAgain(given, model) {
+      const question = messages.findLast(({ role, id }) => role === 'user' && id < given.id)
+      if (question) void goOnFrom(question, { ...question, id: ++lastId, isUnanswered: false }, model)
+    },
+    edit(question, text) {
+      const { attachments } = question
+      void goOnFrom(question, { id: ++lastId, role: 'user', text, ...(attachments && { attachments }) })
+    },
+    showVersion(id) {
+      history.replaceState(history.state, '', linkTo(...partner.place, id))
+      void open(id)
     },
   }
+}
+
+/** How a question is kept: with the names of its files, and under their names where it has no words. */
+function keepingOf({ text, attachments = [] }: ChatMessage): unknown {
+  const names = attachments.map(({ name }) => name)
+  return names.length > 0 && text.trim() === '' ? { title: names.join(', ').slice(0, 200) } : true
 }
 
 interface Kept {
@@ -228,14 +334,6 @@ async function keptExchange(
     if (asked?.role === 'user' && textOf(asked.content) === keptText(question)) return whole
   }
   return undefined
-}
-
-function contentOf({ text, pictures = [] }: ChatMessage): unknown {
-  if (pictures.length === 0) return text
-  return [
-    ...(text === '' ? [] : [{ type: 'text', text }]),
-    ...pictures.map(({ data }) => ({ type: 'image_url', image_url: { url: data } })),
-  ]
 }
 
 /** Gathers the pieces of an answer for the next frame: models send more of them than a screen shows. */

@@ -27,11 +27,14 @@ export function Now({ route }: ViewProps) {
   const { requests: list = [], live = 0 } = requests.value ?? {}
   const [id] = route.rest
   return (
-    <Page title="Now" lead={live === 1 ? '1 request under way' : `${count(live)} requests under way`}>
+    <Page
+      title="Now"
+      lead={requests.value && (live === 1 ? '1 request under way' : `${count(live)} requests under way`)}
+    >
       <Problem of={requests.problem ?? status.problem ?? load.problem} />
       <Places status={status.value} load={load.value} />
       <Section title="Requests">
-        <RequestList requests={list} isLoading={requests.isLoading} />
+        <RequestList requests={list} isLoading={requests.value === undefined} />
       </Section>
       {id !== undefined && <RequestStory key={id} id={id} onClose={() => goTo('now')} />}
     </Page>

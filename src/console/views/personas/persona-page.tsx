@@ -4,7 +4,7 @@ import { Confirm } from '../../components/confirm.tsx'
 import { Problem } from '../../components/notice.tsx'
 import { Page } from '../../components/page.tsx'
 import { Tabs } from '../../components/tabs.tsx'
-import { goTo, linkTo } from '../../page/route.ts'
+import { goTo, linkTo, type Route } from '../../page/route.ts'
 import { ask, path } from '../../wire/client.ts'
 import type { Persona } from '../../wire/types.ts'
 import { useData } from '../../wire/use-data.ts'
@@ -18,6 +18,7 @@ interface PersonaPageProps {
   readonly id: string
   readonly part: string
   readonly detail: string | undefined
+  readonly route: Route
 }
 
 const parts = [
@@ -28,7 +29,7 @@ const parts = [
 ] as const
 
 /** A persona with its parts in tabs. */
-export function PersonaPage({ id, part, detail }: PersonaPageProps) {
+export function PersonaPage({ id, part, detail, route }: PersonaPageProps) {
   const [dialog, setDialog] = useState<'edit' | 'remove'>()
   const data = useData<Persona>((signal) => ask('GET', path`/api/personas/${id}`, { signal }), [id])
   const persona = data.value
@@ -53,7 +54,11 @@ export function PersonaPage({ id, part, detail }: PersonaPageProps) {
         tabs={parts.map(([name, title]) => [linkTo('personas', id, name), title, name === part])}
       />
       {persona && part === 'chat' && (
-        <Chat partner={{ name: persona.name, persona, place: ['personas', id, 'chat'] }} sessionId={detail} />
+        <Chat
+          partner={{ name: persona.name, persona, place: ['personas', id, 'chat'] }}
+          sessionId={detail}
+          route={route}
+        />
       )}
       {persona && part === 'memories' && <Memories persona={persona} />}
       {persona && part === 'learned' && <Learned persona={persona} />}

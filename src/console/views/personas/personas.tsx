@@ -6,5 +6,5 @@ import { PersonaPage } from './persona-page.tsx'
 export function Personas({ route }: ViewProps) {
   const [id, part = 'chat', detail] = route.rest
   if (id === undefined) return <PersonaList />
-  return <PersonaPage key={id} id={id} part={part} detail={detail} />
+  return <PersonaPage key={id} id={id} part={part} detail={detail} route={route} />
 }

@@ -1,25 +1,23 @@
 import { useState } from 'preact/hooks'
-import { Button } from '../../components/button.tsx'
 import { Select } from '../../components/field.tsx'
-import { Empty, Problem } from '../../components/notice.tsx'
+import { Empty, Loading, Problem } from '../../components/notice.tsx'
 import { Section } from '../../components/page.tsx'
 import { Plot } from '../../components/plot.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { count, day, dollars, shortCount } from '../../page/format.ts'
 import { useSession } from '../../page/session.ts'
 import { ask } from '../../wire/client.ts'
-import { saveBlob } from '../../wire/save.ts'
 import type { Usage, UsageRow } from '../../wire/types.ts'
 import { useData } from '../../wire/use-data.ts'
-import { csvOf } from './csv.ts'
-import { everyDay } from './days.ts'
+import { barsOf, everyDay } from './days.ts'
 
 type Grouping = 'model' | 'plugin' | 'key' | 'user'
 
 /** Sums, plots by day, and the shares of models, plugins, keys and users. */
 export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since: string }) {
   const { total } = byDay
-  const days = everyDay(byDay)
+  const { step, bars } = barsOf(everyDay(byDay))
+  const by = step.split(' ')[0]!.toLowerCase()
   if (total.requests === 0)
     return (
       <Empty title="Nothing was used in this time">
@@ -48,40 +46,33 @@ export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since:
       </div>
       <div class="plots">
         <Plot
-          title="Cost by day"
+          title={`Cost by ${by}`}
+          step={step}
           unit="US dollars"
-          days={days.map(({ day: name }) => name)}
+          days={bars.map(({ day: name }) => name)}
           format={dollars}
-          series={[{ name: 'Cost', values: days.map(({ cost }) => cost) }]}
+          series={[{ name: 'Cost', values: bars.map(({ cost }) => cost) }]}
         />
         <Plot
-          title="Tokens by day"
+          title={`Tokens by ${by}`}
+          step={step}
           unit="tokens"
-          days={days.map(({ day: name }) => name)}
+          days={bars.map(({ day: name }) => name)}
           format={shortCount}
           series={[
-            { name: 'In', values: days.map(({ input }) => input) },
-            { name: 'Out', values: days.map(({ output }) => output) },
+            { name: 'In', values: bars.map(({ input }) => input) },
+            { name: 'Out', values: bars.map(({ output }) => output) },
           ]}
         />
       </div>
       <Shares since={since} />
-      <Section
-        title="By day"
-        actions={
-          <Button
-            icon="download"
-            onClick={() => saveBlob(new Blob([csvOf(byDay.rows, 'day')], { type: 'text/csv' }), `usage-${since}.csv`)}
-          >
-            CSV
-          </Button>
-        }
-      >
+      <Section title="By day">
         <Table
           caption="Usage by day"
           rows={byDay.rows.toReversed()}
           keyOf={({ day: name = '' }) => name}
-          columns={[{ name: 'Day', of: (row) => day(row.day ?? '') }, ...sums]}
+          file={`usage-${since}.csv`}
+          columns={[{ name: 'Day', of: (row) => day(row.day ?? ''), value: (row) => row.day }, ...sums]}
         />
       </Section>
     </>
@@ -99,12 +90,29 @@ function Figure({ name, value, note }: { readonly name: string; readonly value: 
 }
 
 const sums: readonly Column<UsageRow>[] = [
-  { name: 'Requests', of: ({ requests }) => count(requests), isNumber: true },
-  { name: 'Failed', of: ({ failed }) => count(failed), isNumber: true, isExtra: true },
-  { name: 'Tokens in', of: ({ input_tokens }) => count(input_tokens), isNumber: true, isExtra: true },
-  { name: 'Cached', of: ({ cached_percent }) => `${cached_percent} %`, isNumber: true, isExtra: true },
-  { name: 'Tokens out', of: ({ output_tokens }) => count(output_tokens), isNumber: true },
-  { name: 'Cost', of: (row) => costOf(row), isNumber: true },
+  { name: 'Requests', of: ({ requests }) => count(requests), value: ({ requests }) => requests, isNumber: true },
+  { name: 'Failed', of: ({ failed }) => count(failed), value: ({ failed }) => failed, isNumber: true, isExtra: true },
+  {
+    name: 'Tokens in',
+    of: ({ input_tokens }) => count(input_tokens),
+    value: ({ input_tokens }) => input_tokens,
+    isNumber: true,
+    isExtra: true,
+  },
+  {
+    name: 'Cached',
+    of: ({ cached_percent }) => `${cached_percent} %`,
+    value: ({ cached_percent }) => Number(cached_percent),
+    isNumber: true,
+    isExtra: true,
+  },
+  {
+    name: 'Tokens out',
+    of: ({ output_tokens }) => count(output_tokens),
+    value: ({ output_tokens }) => output_tokens,
+    isNumber: true,
+  },
+  { name: 'Cost', of: (row) => costOf(row), value: ({ cost_usd }) => Number(cost_usd), isNumber: true },
 ]
 
 function costOf({ cost_usd, unpriced, requests }: Pick<UsageRow, 'cost_usd' | 'unpriced' | 'requests'>): string {
@@ -114,44 +122,47 @@ function costOf({ cost_usd, unpriced, requests }: Pick<UsageRow, 'cost_usd' | 'u
 function Shares({ since }: { readonly since: string }) {
   const { isAdmin } = useSession()
   const [by, setBy] = useState<Grouping>('model')
-  const { value, problem } = useData<Usage>(
-    (signal) => ask('GET', '/api/usage', { query: { by, since }, signal }),
-    [by, since],
-  )
-  const rows =
-    value?.rows.toSorted((one, other) => other.cost_nano - one.cost_nano || other.requests - one.requests) ?? []
   return (
     <Section
       title="Shares"
       actions={
-        <>
-          <Select
-            label="By"
-            value={by}
-            onInput={setBy}
-            options={[
-              ['model', 'model'],
-              ['plugin', 'plugin'],
-              ['key', 'key'],
-              ...(isAdmin ? [['user', 'user'] as const] : []),
-            ]}
-          />
-          <Button
-            icon="download"
-            label="These shares as CSV"
-            onClick={() => saveBlob(new Blob([csvOf(rows, by)], { type: 'text/csv' }), `usage-by-${by}-${since}.csv`)}
-          />
-        </>
+        <Select
+          label="By"
+          value={by}
+          onInput={setBy}
+          options={[
+            ['model', 'model'],
+            ['plugin', 'plugin'],
+            ['key', 'key'],
+            ...(isAdmin ? [['user', 'user'] as const] : []),
+          ]}
+        />
       }
     >
-      <Problem of={problem} />
-      <Table
-        caption={`Usage by ${by}`}
-        rows={rows}
-        keyOf={(row) => String(row[by])}
-        columns={[{ name: by, of: (row) => <span class="line">{nameOf(row, by)}</span> }, ...sums]}
-      />
+      <ShareTable key={by + since} by={by} since={since} />
     </Section>
+  )
+}
+
+/** The shares by one thing: those by another one are gone at once, also where these cannot be fetched. */
+function ShareTable({ by, since }: { readonly by: Grouping; readonly since: string }) {
+  const { value, problem } = useData<Usage>(
+    (signal) => ask('GET', '/api/usage', { query: { by, since }, signal }),
+    [by, since],
+  )
+  if (problem) return <Problem of={problem} />
+  if (!value) return <Loading />
+  return (
+    <Table
+      caption={`Usage by ${by}`}
+      rows={value.rows.toSorted((one, other) => other.cost_nano - one.cost_nano || other.requests - one.requests)}
+      keyOf={(row) => String(row[by])}
+      file={`usage-by-${by}-${since}.csv`}
+      columns={[
+        { name: by, of: (row) => <span class="line">{nameOf(row, by)}</span>, value: (row) => nameOf(row, by) },
+        ...sums,
+      ]}
+    />
   )
 }
 

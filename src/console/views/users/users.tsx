@@ -33,7 +33,7 @@ export function Users() {
   return (
     <Page
       title="Users"
-      lead={total === 1 ? '1 user' : `${count(total)} users`}
+      lead={data.value && (total === 1 ? '1 user' : `${count(total)} users`)}
       actions={
         <Button kind="main" icon="add" onClick={() => setOpen({ kind: 'new' })}>
           New user

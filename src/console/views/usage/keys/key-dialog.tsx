@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Dialog, Form } from '../../../components/dialog.tsx'
 import { Check, Select, TextField } from '../../../components/field.tsx'
-import { ask } from '../../../wire/client.ts'
+import { ask, path } from '../../../wire/client.ts'
 import type { Key } from '../../../wire/types.ts'
 import { useAction } from '../../../wire/use-action.ts'
 import { isLimited, LimitFields, limitsFrom, limitTexts } from '../limits/limit-fields.tsx'
@@ -27,21 +27,34 @@ const lifetimes = [
   ['', 'no end'],
 ] as const
 
-/** Makes an API key with its rights and limits. */
-export function KeyDialog({
-  onClose,
-  onMade,
-}: {
+/** The expiry of a key that is changed, where it stays. */
+const unchanged = ['same', 'as before'] as const
+
+type Lifetime = (typeof lifetimes)[number][0] | (typeof unchanged)[0]
+
+interface KeyDialogProps {
+  /** The key to change; without it one is made, with its limits. */
+  readonly edited?: Key
   readonly onClose: () => void
-  readonly onMade: (secret: NewSecret) => void
-}) {
-  const [name, setName] = useState('')
-  const [chosen, setChosen] = useState<readonly Scope[]>(['chat', 'embeddings', 'models', 'speech'])
-  const [models, setModels] = useState('')
-  const [lifetime, setLifetime] = useState<(typeof lifetimes)[number][0]>('90d')
+  /** With the secret of a key that was made. */
+  readonly onSaved: (secret?: NewSecret) => void
+}
+
+/** Makes an API key with its rights and limits, or changes the rights of one. */
+export function KeyDialog({ edited, onClose, onSaved }: KeyDialogProps) {
+  const [name, setName] = useState(edited?.name ?? '')
+  const [chosen, setChosen] = useState<readonly Scope[]>(edited?.scopes ?? ['chat', 'embeddings', 'models', 'speech'])
+  const [models, setModels] = useState(edited?.models?.join(', ') ?? '')
+  const [lifetime, setLifetime] = useState<Lifetime>(edited ? 'same' : '90d')
   const [limits, setLimits] = useState(limitTexts())
   const action = useAction(async () => {
     const patterns = models.split(/[,\s]+/).filter(Boolean)
+    if (edited) {
+      const expiry = lifetime === 'same' ? {} : { expires_in: lifetime || null }
+      const change = { name, scopes: chosen, models: patterns.length > 0 ? patterns : null, ...expiry }
+      await ask('PUT', path`/api/keys/${edited.id}`, { body: change })
+      return onSaved()
+    }
     const body = {
       name,
       scopes: chosen,
@@ -49,11 +62,16 @@ export function KeyDialog({
       ...(patterns.length > 0 && { models: patterns }),
       ...(isLimited(limits) && { limits: limitsFrom(limits) }),
     }
-    onMade(await ask<NewSecret>('POST', '/api/keys', { body }))
+    onSaved(await ask<NewSecret>('POST', '/api/keys', { body }))
   })
   return (
-    <Dialog title="New API key" onClose={onClose}>
-      <Form action={action} submit="Create" onCancel={onClose} isIncomplete={name.trim() === '' || chosen.length === 0}>
+    <Dialog title={edited ? `Edit ${edited.name}` : 'New API key'} onClose={onClose}>
+      <Form
+        action={action}
+        submit={edited ? 'Save' : 'Create'}
+        onCancel={onClose}
+        isIncomplete={name.trim() === '' || chosen.length === 0}
+      >
         <TextField
           label="Name"
           value={name}
@@ -73,7 +91,12 @@ export function KeyDialog({
             />
           ))}
         </fieldset>
-        <Select label="Expires after" value={lifetime} options={lifetimes} onInput={setLifetime} />
+        <Select<Lifetime>
+          label={edited ? 'Expires, from now' : 'Expires after'}
+          value={lifetime}
+          options={edited ? [unchanged, ...lifetimes] : lifetimes}
+          onInput={setLifetime}
+        />
         <TextField
           label="Models (optional)"
           value={models}
@@ -81,12 +104,14 @@ export function KeyDialog({
           placeholder="gpt-*, local:*"
           hint="Patterns with commas between; without one all are allowed."
         />
-        <details>
-          <summary>Budget and limits</summary>
-          <div class="form">
-            <LimitFields texts={limits} onInput={setLimits} />
-          </div>
-        </details>
+        {!edited && (
+          <details>
+            <summary>Budget and limits</summary>
+            <div class="form">
+              <LimitFields texts={limits} onInput={setLimits} />
+            </div>
+          </details>
+        )}
       </Form>
     </Dialog>
   )

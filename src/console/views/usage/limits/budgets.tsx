@@ -17,7 +17,7 @@ export function Budgets() {
   const [dialog, setDialog] = useState<Limit | 'new'>()
   const [removed, setRemoved] = useState<Limit>()
   const data = useData<{ limits: readonly Limit[] }>((signal) => ask('GET', '/api/limits', { signal }), [], 10_000)
-  const { limits = [] } = data.value ?? {}
+  const limits = data.value?.limits.toSorted((one, other) => shareOf(other) - shareOf(one)) ?? []
   return (
     <Section
       title="Budgets and limits"
@@ -82,6 +82,16 @@ export function Budgets() {
   )
 }
 
+/** The largest share of its budgets that is spent: those near their end stand first. */
+function shareOf({ budgets }: Limit): number {
+  return Math.max(
+    -1,
+    ...budgets.map(
+      ({ amount_usd, spent_usd, reserved_usd }) => (Number(spent_usd) + Number(reserved_usd)) / Number(amount_usd),
+    ),
+  )
+}
+
 function Budget({ budget }: { readonly budget: Limit['budgets'][number] }) {
   const { amount_usd, spent_usd, reserved_usd, period, hard, warning, resets_at } = budget
   const [amount, used] = [Number(amount_usd), Number(spent_usd) + Number(reserved_usd)]
@@ -125,7 +135,7 @@ function subjectInWords({ subject, name }: Limit): string {
 }
 
 /** The limits of requests and tokens in words. */
-function ratesOf({ rpm, rpd, tpm, tpd, parallel }: Limit): readonly string[] {
+export function ratesOf({ rpm, rpd, tpm, tpd, parallel }: Limit): readonly string[] {
   const rates = [
     [rpm, 'requests a minute'],
     [rpd, 'requests a day'],

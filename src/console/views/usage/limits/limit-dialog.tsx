@@ -10,6 +10,8 @@ import { LimitFields, type LimitTexts, limitChange, limitTexts, mergedTexts } fr
 interface LimitDialogProps {
   /** The limits to change; without them new ones are made. */
   readonly limit?: Limit
+  /** Whom new ones are for; without it a person names the subject. */
+  readonly subject?: string
   readonly onClose: () => void
   readonly onSaved: () => void
 }
@@ -21,8 +23,8 @@ const mostNamed = 8
  * Changes the limits of a key, a user, a plugin, or all. What the subject has already, and the models that a new budget
  * stops, are shown before anything is changed.
  */
-export function LimitDialog({ limit, onClose, onSaved }: LimitDialogProps) {
-  const [subject, setSubject] = useState(limit?.subject ?? 'user:')
+export function LimitDialog({ limit, subject: given = 'user:', onClose, onSaved }: LimitDialogProps) {
+  const [subject, setSubject] = useState(limit?.subject ?? given)
   const [texts, setTexts] = useState(limitTexts(limit))
   const [base, setBase] = useState(limit)
   /** What stood in the fields before those of the subject joined it. */
