@@ -331,7 +331,7 @@ test('what was said again after the time that is asked for stands behind what wa
     ['We hiked around the reservoir', 0.1],
   ])
   const [first] = await say(path, 'where did we hike last month?')
-  assert.match(first ?? "", "gorge")
+  assert.match(first ?? '', 'gorge')
 })
 
 test('unrelated prompts bring no memory', async () => {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { counted } from '../../formats/formats.ts'
 import { AppError } from '../../errors.ts'
+import { counted } from '../../formats/formats.ts'
 import {
   createPersona,
   listPersonas,

@@ -16,7 +16,9 @@ async function nameAfter(title: string | undefined, titles = 'model'): Promise<s
   await using provider = await openStandIn((request, response) => {
     const { model, stream, messages } = JSON.parse(request.body)
     if (/^Name this conversation/.test(String(messages[0].content)))
-      return title === undefined ? json(response, 400, { error: { message: 'no' } }) : json(response, 200, completion(title, model))
+      return title === undefined
+        ? json(response, 400, { error: { message: 'no' } })
+        : json(response, 200, completion(title, model))
     if (!stream) return json(response, 200, completion('blue', model))
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(completionEvents(['blue'], model).join(''))
