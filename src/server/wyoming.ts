@@ -77,7 +77,10 @@ async function converse(socket: Socket, service: SpeechService): Promise<void> {
         streamed?.text.end()
         await streamed?.done
         const text = createGrowingText()
-        streamed = { text, done: speak(text.texts(), z.object({ voice }).parse(data).voice) }
+        const done = speak(text.texts(), z.object({ voice }).parse(data).voice)
+        // A client that leaves meanwhile is nobody's failure.
+        done.catch(() => {})
+        streamed = { text, done }
         characters = 0
       } else if (type === 'synthesize-chunk' && streamed) {
         const piece = z.object({ text: z.string() }).parse(data).text
