@@ -245,10 +245,13 @@ function hasVoice(id: ServerId, voice: string): boolean {
   }
 }
 
+/** Codes of connect(2) where no server listens on this machine; the latter two where it has no loopback, as in a sandbox. */
+const refusals: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENETUNREACH', 'EADDRNOTAVAIL'])
+
 /** Whether a connection was refused: no server listens there. */
 function isRefused(reason: unknown): boolean {
   for (let error = reason; error instanceof Error; error = error.cause)
-    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return true
+    if (refusals.has((error as NodeJS.ErrnoException).code)) return true
   return reason instanceof AggregateError && reason.errors.some(isRefused)
 }
 

@@ -148,7 +148,7 @@ test.whole(
 )
 
 test('the tree for a command of the program has that command, and the whole tree the same one', () => {
-  const cli = { io: { columns: 80 }, bind() {} } as unknown as Cli
+  const cli = { io: { columns: 80, environment: {} }, bind() {} } as unknown as Cli
   const whole = buildProgram(cli)
   for (const command of whole.commands) {
     const alone = buildProgram(cli, command.name()).commands.find((each) => each.name() === command.name())

@@ -24,7 +24,7 @@ const contract: readonly (readonly [RegExp, Access])[] = [
   [/^GET \/api\/plugins(?:\/|$)/, 'user'],
   [/^\w+ \/api\/plugins(?:\/|$)/, 'admin'],
   [/^GET \/api\/(?:models|embeddings\/models)(?:\/|$)/, 'user'],
-  [/^POST \/api\/embeddings$/, 'user'],
+  [/^POST \/api\/documents\/text$/, 'user'],
   [/^\w+ \/api\/models(?:\/|$)/, 'admin'],
   [/^GET \/api\/limits$/, 'user'],
   [/^\w+ \/api\/limits\//, 'admin'],

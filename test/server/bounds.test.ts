@@ -58,6 +58,7 @@ test('the bytes of a body are bounded for every operation, and what is larger th
     ...large,
     'speech.clone': 32,
     'sessions.append': 32,
+    'documents.read': 32,
   })
   // Packages go to a file as they come, and never into memory as a whole.
   for (const each of [restore, importing, verify]) assert.is(each, packageLimits.bytes / MiB)

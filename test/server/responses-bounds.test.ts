@@ -68,10 +68,9 @@ test.whole('events of an answer in the background that are too many fail it with
       const { id } = await openai.responses.create({ model, input: 'One', background: true })
       const failed = await ended(openai, id)
       assert.match(failed.error!.message, /more than 16777216 characters of events/)
-      let numbers = 0
-      for await (const event of await openai.responses.retrieve(id, { stream: true }))
-        assert.is(event.sequence_number, numbers++)
-      assert.ok(numbers > 1_000)
+      const types: string[] = []
+      for await (const event of await openai.responses.retrieve(id, { stream: true })) types.push(event.type)
+      assert.equal(types, ['response.created', 'response.failed'])
     },
     { maxRetries: 0 },
   ),

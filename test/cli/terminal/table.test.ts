@@ -49,10 +49,7 @@ test.whole('without rows says so on stderr and names the next step; JSON and pla
   }
   await run('persona', 'remove', 'Ada', '--yes')
   const none = await run('persona', 'list')
-  assert.equal(
-    [none.stdout, none.stderr],
-    ['', 'aichat: no personas yet; create one: aichat persona create --name NAME -m MODEL\n'],
-  )
+  assert.equal([none.stdout, none.stderr], ['', 'aichat: no personas yet; create one: aichat persona create NAME\n'])
   assert.equal(JSON.parse((await run('persona', 'list', '--json')).stdout), { personas: [] })
 })
 
