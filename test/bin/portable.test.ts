@@ -57,6 +57,8 @@ test('is unpacked and runs where nothing is but a shell and the C library, witho
     copyFileSync(path, join(empty, path))
   }
   for (const name of ['tmp', 'home', 'dev']) mkdirSync(join(empty, name))
+  // Children are started with it.
+  shell(`mknod -m 666 ${empty}/dev/null c 1 3`)
   shell(`tar -C ${empty} -xzf ${files[0]} && mv ${empty}/aichat-toolkit-* ${empty}/aichat`)
   const run = (line: string) =>
     shell('', ['unshare', ...apart.slice(0, -1), 'chroot', empty, '/bin/sh', '-ec', `export HOME=/home\n${line}`])
