@@ -98,7 +98,11 @@ export function createBackground(responses: Responses): Background {
     },
     async follow(reader, id, after) {
       const job = runningFor(reader, id)
-      if (job) return job.follow(after)
+      if (job) {
+        // Its end may be written while it is still listed: the one who has read that gets what everybody gets after the end.
+        const { response, finished } = await responses.find(reader, id)
+        return finished ? endedEvents(response, after) : job.follow(after)
+      }
       const response = await keptBy(reader, id)
       if (response['background'] !== true)
         throw wrongField('stream', 'Only a response that was made with background: true can be streamed again')
