@@ -17,6 +17,8 @@ const bundled = packageFolder('plugins')
 const providers = readdirSync(bundled)
   .map((file): PluginManifest => JSON.parse(readFileSync(join(bundled, file), 'utf8')))
   .filter(({ type }) => type === 'completion')
+  // In the first tier one of each dialect.
+  .filter(({ api }, at, all) => isWholeRun || all.findIndex((other) => other.api === api) === at)
 
 /** Lines that differ, so that no part of it stands for another. */
 const document = Array.from(

@@ -215,7 +215,7 @@ test.whole(
     }),
 )
 
-test('a restore makes triggers, views and indexes anew, without those of another program', () =>
+test.whole('a restore makes triggers, views and indexes anew, without those of another program', () =>
   withHome(async ({ aichat, placeBackup, path }) => {
     const made = placeBackup()
     const trigger = "CREATE TRIGGER grow AFTER INSERT ON audit BEGIN UPDATE user SET role = 'admin'; END"
@@ -267,7 +267,8 @@ test('a restore makes triggers, views and indexes anew, without those of another
     })
     assert.is((await aichat(['--local', 'backup', 'restore', earlier, '--yes'])).code, 0)
     assert.equal(schema(), own)
-  }))
+  }),
+)
 
 test.whole(
   'a damaged database is replaced by a restore, which then revokes all API keys, for none can be compared',

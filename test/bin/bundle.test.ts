@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -38,7 +39,7 @@ function clausesOf(names: string): readonly string[] {
     .filter(Boolean)
 }
 
-test('import from each other what is there, in every file', () => {
+test.whole('import from each other what is there, in every file', () => {
   if (!isBuilt) return
   const missing = [...texts].flatMap(([name, text]) => {
     const named = importsOf(text).flatMap(({ from, names }) => {

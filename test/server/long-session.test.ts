@@ -1,3 +1,4 @@
+// With --all only: a whole sample.
 import { existsSync, readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { compaction } from '../../src/personas/chat/compaction.ts'

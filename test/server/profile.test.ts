@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { resigned } from '../helpers/personas/package-forge.ts'
 import { openUsers, type UserDaemon } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
-import { suite } from '../helpers/suite.ts'
+import { isWholeRun, suite } from '../helpers/suite.ts'
 
 const test = suite('a profile that is always there')
 
@@ -37,7 +37,7 @@ test('what was told once stands in view of every later question: name, manner, l
     ['I do not drink alcohol', 'which wine goes with fish?', /do not drink alcohol/],
     ['Ik ben sinds mei vegetariër', 'what should I cook?', /vegetariër/],
   ] as const
-  for (const [told, asked, expected] of scenes) {
+  for (const [told, asked, expected] of isWholeRun ? scenes : scenes.slice(2)) {
     const { say, promptOf } = await openTalk(all)
     await say(told)
     assert.match(await promptOf(asked), expected)
@@ -216,7 +216,7 @@ test('a profile, kinds and validity go with their package', async () => {
   assert.match(memories.find((line) => line.startsWith('We are buying'))!, /\|\d{13}$/)
 })
 
-test('a packaged profile that breaks a bound is refused whole', async () => {
+test.whole('a packaged profile that breaks a bound is refused whole', async () => {
   await using all = await openUsers({ provider })
   const { path } = await openTalk(all)
   await all.ada('POST', `${path}/profile`, { text: 'I do not drink alcohol', slot: 'diet' })

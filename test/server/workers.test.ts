@@ -49,7 +49,7 @@ test('both answer on one port, say so in their log lines, and status tells what 
     assert.is((await fetch(`${url}/ready`)).status, 200)
   }))
 
-test('an address that both refuse is let in by both once one has unlocked it', () =>
+test.whole('an address that both refuse is let in by both once one has unlocked it', () =>
   withWorkers(answers, async ({ first, second, token }) => {
     const login = async (client: Client, password: string) =>
       (await client.call('POST', '/api/auth/login', { body: { username: 'ada', password } })).status
@@ -57,7 +57,8 @@ test('an address that both refuse is let in by both once one has unlocked it', (
     for (const client of [first, second]) assert.is(await login(client, 'Passw0rd'), 429)
     assert.is((await first.call('POST', '/api/users/unlock', { token, body: { who: '127.0.0.1' } })).status, 200)
     for (const client of [second, first]) assert.is(await login(client, 'Passw0rd'), 200)
-  }))
+  }),
+)
 
 test('a revoked key and an ended login are refused by both at once', () =>
   withWorkers(answers, async ({ first, second }) => {
@@ -77,7 +78,7 @@ test('a revoked key and an ended login are refused by both at once', () =>
     }
   }))
 
-test('a stream of one worker ends with the key that the other one revokes', () => {
+test.whole('a stream of one worker ends with the key that the other one revokes', () => {
   const open: ServerResponse[] = []
   const begins: Answer = (_, response) => {
     open.push(response.writeHead(200, { 'content-type': 'text/event-stream' }))
@@ -95,7 +96,7 @@ test('a stream of one worker ends with the key that the other one revokes', () =
   })
 })
 
-test('limits hold for both together: requests a minute, at a time, and of a plugin', () => {
+test.whole('limits hold for both together: requests a minute, at a time, and of a plugin', () => {
   const waiting: ServerResponse[] = []
   let isHeld = false
   const held: Answer = (_, response) => {
@@ -157,7 +158,7 @@ test('limits hold for both together: requests a minute, at a time, and of a plug
   })
 })
 
-test('a plugin that one installs, changes and removes is so for the other', () =>
+test.whole('a plugin that one installs, changes and removes is so for the other', () =>
   withWorkers(answers, async ({ first, second, provider }) => {
     const plugin = pluginAt(provider.url, { id: 'other', model_map: ['other-model'] })
     assert.is((await first.call('POST', '/api/plugins/install', { body: plugin })).status, 201)
@@ -169,9 +170,10 @@ test('a plugin that one installs, changes and removes is so for the other', () =
     assert.is((await second.call('DELETE', '/api/plugins/other')).status, 200)
     assert.is((await first.call('GET', '/api/plugins/other')).status, 404)
     assert.is((await first.call('GET', '/api/plugins/active/current')).body.id, 'custom')
-  }))
+  }),
+)
 
-test('circuits are those of each worker, and both report them; counters are sums', () => {
+test.whole('circuits are those of each worker, and both report them; counters are sums', () => {
   let isDown = true
   const fails: Answer = (_, response) =>
     isDown ? json(response, 500, { error: { message: 'down' } }) : json(response, 200, completion('Hello'))
@@ -204,7 +206,7 @@ test('circuits are those of each worker, and both report them; counters are sums
   })
 })
 
-test('a response in the background is told, followed and cancelled by the worker that does not make it', () => {
+test.whole('a response in the background is told, followed and cancelled by the worker that does not make it', () => {
   const open: ServerResponse[] = []
   const [role, hel, lo, end, done] = completionEvents(['Hel', 'lo'])
   const streams: Answer = (_, response) => {

@@ -1,3 +1,4 @@
+// Some with --all only: a terminal.
 import * as assert from 'uvu/assert'
 import type { Home } from '../../helpers/program/command.ts'
 import { pluginAt } from '../../helpers/program/installation.ts'
@@ -118,7 +119,7 @@ for (const words of [['--quiet'], ['--json'], ['--plain']])
     }))
 
 const atTerminal = hasPseudoTerminal ? test : test.skip
-atTerminal('Ctrl-C at a terminal of the system ends one question without a trace', () =>
+atTerminal.whole('Ctrl-C at a terminal of the system ends one question without a trace', () =>
   waits(async ({ ask }) => {
     const shown = await ask(['Hi'], { isProcess: true })
     await shown.until(/ · thinking · custom:custom-model/)

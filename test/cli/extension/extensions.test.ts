@@ -1,3 +1,4 @@
+// Some with --all only: many processes.
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -52,21 +53,24 @@ test('that cannot be started end the command with a sentence', async () => {
   assert.match(stderr, /^aichat: .*aichat-broken could not be started: /)
 })
 
-test('the example of the manual has 15 lines at most, asks the daemon with a key of its own, and the key ends with it', () =>
-  scene(async ({ environment, run }) => {
-    const page = readFileSync(
-      fileURLToPath(new URL('./man/aichat-clients.md', import.meta.resolve('#package'))),
-      'utf8',
-    )
-    const [, example = ''] = /```js\n([\s\S]*?)```/.exec(page) ?? []
-    assert.ok(example.split('\n').length - 1 <= 16, 'the first line and fifteen more')
-    using home = homeWith({ 'aichat-translate': example }, environment)
-    const { stdout, stderr } = await home.aichat(['translate', 'Good', 'morning'])
-    assert.is(stdout, 'hello\n', stderr)
-    const { keys } = JSON.parse((await run(['key', 'list', '--json'])).stdout)
-    assert.is(keys.length, 1)
-    const [{ name, state, scopes }] = keys
-    assert.equal([name, state, scopes.includes('admin')], ['aichat-translate', 'revoked', false])
-  }))
+test.whole(
+  'the example of the manual has 15 lines at most, asks the daemon with a key of its own, and the key ends with it',
+  () =>
+    scene(async ({ environment, run }) => {
+      const page = readFileSync(
+        fileURLToPath(new URL('./man/aichat-clients.md', import.meta.resolve('#package'))),
+        'utf8',
+      )
+      const [, example = ''] = /```js\n([\s\S]*?)```/.exec(page) ?? []
+      assert.ok(example.split('\n').length - 1 <= 16, 'the first line and fifteen more')
+      using home = homeWith({ 'aichat-translate': example }, environment)
+      const { stdout, stderr } = await home.aichat(['translate', 'Good', 'morning'])
+      assert.is(stdout, 'hello\n', stderr)
+      const { keys } = JSON.parse((await run(['key', 'list', '--json'])).stdout)
+      assert.is(keys.length, 1)
+      const [{ name, state, scopes }] = keys
+      assert.equal([name, state, scopes.includes('admin')], ['aichat-translate', 'revoked', false])
+    }),
+)
 
 test.run()

@@ -3,7 +3,7 @@ import { joinSamples } from '../../../speech/audio/sample-queue.ts'
 import { changeSpeed } from '../../../speech/audio/speed.ts'
 import { parseWav } from '../../../speech/audio/wav.ts'
 import { openSpeech } from '../../helpers/speech/speech-server.ts'
-import { suite } from '../../helpers/suite.ts'
+import { isWholeRun, suite } from '../../helpers/suite.ts'
 
 const test = suite('speech at another speed')
 
@@ -13,7 +13,7 @@ const tone = Float32Array.from({ length: 2 * rate }, (_, at) =>
   [1, 2, 3, 4, 5, 6, 7, 8].reduce((sum, of) => sum + Math.sin((2 * Math.PI * 140 * of * at) / rate + of) / of / 8, 0),
 )
 
-for (const speed of [0.25, 0.5, 0.8, 1.25, 2, 4])
+for (const speed of isWholeRun ? [0.25, 0.5, 0.8, 1.25, 2, 4] : [0.5, 2])
   test(`a tone at ${speed} lasts as long as it must, at its pitch, in whatever pieces it comes`, async () => {
     const whole = await atSpeed(tone, tone.length, speed)
     assert.is(whole.length, Math.round(tone.length / speed))
@@ -36,7 +36,7 @@ test('the built-in voice speaks at the speed of the request, whole and streamed,
     return parseWav(new Uint8Array(await answer.arrayBuffer()))
   }
   const usual = await say({})
-  for (const speed of [0.5, 1.5, 3]) {
+  for (const speed of isWholeRun ? [0.5, 1.5, 3] : [1.5]) {
     const { samples, sampleRate } = await say({ speed })
     near(samples.length, usual.samples.length / speed, 0.02)
     near(pitchOf(samples, sampleRate), pitchOf(usual.samples, sampleRate), 0.02)
