@@ -79,10 +79,11 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
         requirePlace(permits, { plugin: server, model: readManifest(server).models[0]! })
         return speakHere(parts.open(server, variant), request, signal)
       }
-      const plugin = pluginFor(request.model, voice)
+      const plugin = pluginFor(request.model, voice ?? request.speakers?.[0])
       requirePlace(permits, { plugin: plugin.id, model: modelOf(plugin, request.model) })
       const local = isServerId(plugin.id) ? plugin.id : undefined
-      if (local && voice && !voice.includes('/')) findVoice(readManifest(local), voice)
+      for (const name of request.speakers ?? [voice ?? ''])
+        if (local && name && !name.includes('/')) findVoice(readManifest(local), name)
       try {
         return await ask(plugin, request, signal)
       } catch (reason) {
@@ -90,9 +91,9 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
         return speakHere(parts.open(local), request, signal)
       }
     },
-    placeOf({ voice, model }) {
+    placeOf({ voice, speakers, model }) {
       if (typeof voice === 'object') return { plugin: null, model: model ?? voice.kind }
-      const { id, default_model: name, model_map: list } = pluginFor(model, voice)
+      const { id, default_model: name, model_map: list } = pluginFor(model, voice ?? speakers?.[0])
       const chosen = list.find((known) => known === model) ?? name ?? list[0]!
       return { plugin: isServerId(id) ? null : id, model: chosen }
     },
@@ -101,8 +102,9 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
 
   async function speakHere(service: SpeechService, request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer> {
     const speech = await service.speak(request, signal)
-    const { input, voice, response_format: format } = request
-    const answer = await answerWith(speech, { stream: streamOf(request), format, text: input, voice })
+    const { input, voice, speakers, response_format: format } = request
+    const form = { stream: streamOf(request), format, text: input, voice: voice ?? speakers?.join(', ') }
+    const answer = await answerWith(speech, form)
     // From here on the audio is the caller's.
     speech.place.release()
     return answer
@@ -204,7 +206,7 @@ function wireBody(plugin: PluginManifest, request: RoutedSpeech): Record<string,
   return {
     model: modelOf(plugin, model),
     input: request.input,
-    voice: voice ?? config?.default_voice ?? 'alloy',
+    ...(request.speakers ? { speakers: request.speakers } : { voice: voice ?? config?.default_voice ?? 'alloy' }),
     response_format: request.response_format ?? 'wav',
     language,
     ...(instruct === undefined ? {} : { instruct, instructions: instruct }),

@@ -146,7 +146,7 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
       if (typeof requested !== 'object' && choice.own && !variant.presets)
         throw needsVariant('A preset voice', ({ presets }) => presets)
       // Refused before an engine starts for it.
-      readText(request)
+      readText({ ...request, voice: requested })
       await loadEngine()
       return synthesis.open({ ...request, voice: requested }, signal)
     },

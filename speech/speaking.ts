@@ -85,7 +85,7 @@ export interface SpeakingDetails {
 }
 
 /** A part of a text in one language, as it is read aloud. */
-export interface SpokenPart extends Pick<SpeechRequest, 'text' | 'language' | 'rate' | 'phones'> {
+export interface SpokenPart extends Pick<SpeechRequest, 'text' | 'language' | 'voice' | 'speaker' | 'rate' | 'phones'> {
   readonly words: readonly WrittenWord[]
   /** Silence behind it in seconds, in place of the usual one. */
   readonly pause?: number | undefined
@@ -99,12 +99,12 @@ interface Chunk extends SpokenPart {
 /** Speaks whole texts chunk by chunk with one engine; a text is made while its audio is read. */
 export function createSpeaking(
   parts: SpeakingParts,
-): (request: Omit<SpeechRequest, 'text'>, texts: readonly SpokenPart[], details: SpeakingDetails) => Speech {
+): (request: Omit<SpeechRequest, 'text' | 'voice'>, texts: readonly SpokenPart[], details: SpeakingDetails) => Speech {
   const { engine, turns, budget, pace, counts } = parts
   return speak
 
   function speak(
-    request: Omit<SpeechRequest, 'text'>,
+    request: Omit<SpeechRequest, 'text' | 'voice'>,
     texts: readonly SpokenPart[],
     { unspoken, timestamps, speed, signal }: SpeakingDetails,
   ): Speech {

@@ -16,7 +16,7 @@ export { openSpeechService, type ServiceOptions, type SpeechService } from './se
 export { createSpeechCounts, type SpeechCounts } from './speech-counts.ts'
 export { createGrowingText, speakSentences } from './spoken-sentences.ts'
 export { createLexiconReader } from './text/reading/lexicon-file.ts'
-export { readWritten } from './text/reading/passages.ts'
+export { readWritten, withTurns } from './text/reading/passages.ts'
 export { sanitize } from './text/sanitize.ts'
 export { countCharacters, pauseAfter, splitChunks } from './text/sentences.ts'
 export { isMostlyUnspoken } from './text/unspoken.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '../src/errors.ts'
 import { createAudioBudget } from './audio-budget.ts'
 import { startDeadline } from './deadline.ts'
-import type { Delivery, SpeechEngine, VoiceHandle, VoiceSource } from './engines/engine.ts'
+import type { Delivery, SingleVoice, SpeechEngine, SpeechRequest, VoiceHandle, VoiceSource } from './engines/engine.ts'
 import { type FetchVoice, parseHubPath } from './hub-voice.ts'
 import { createRequestQueue } from './queue.ts'
 import { findVoice, type ServerManifest } from './servers/manifest.ts'
@@ -35,12 +35,14 @@ export interface SynthesisOptions extends SpeakingLog {
 }
 
 /** A preset's name or alias, a hub path, or the source of a voice that is made for this text. */
-export type RequestedVoice = string | Exclude<VoiceSource, { kind: 'preset' | 'file' }>
+export type RequestedVoice = string | Exclude<SingleVoice, { kind: 'preset' | 'file' }>
 
 /** A text to speak, in the shape that it has from an operation's input on; without a voice the server's default speaks. */
 export interface SpeechInput<Voice = RequestedVoice> extends Delivery {
   readonly input: string
   readonly voice?: Voice | undefined
+  /** In place of `voice`: the voices of a script, whose turns begin with `[S1]`, `[S2]`… in the text. Two to five. */
+  readonly speakers?: readonly string[] | undefined
   /** Whether the times of the words are wanted. */
   readonly timestamps?: boolean | undefined
   /** How fast, at the same pitch: 0.25 to 4; 1 is usual. */
@@ -81,14 +83,14 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
         if (input.timestamps) requireWordTimes(engine)
         const named = languageOf(input.language, engine)
         const { spoken, unspoken } = await chooseSpoken(engine, await dividePassages(parts, named), named !== undefined)
-        const voice = await prepare(input.voice ?? manifest.default_voice, signal)
+        const voices = await prepareVoices(input, signal)
         const lexicon = await options.lexicon?.()
         const texts = spoken.map((passage) => {
           const { text, words, phones } = readAloud(passage.text, passage.language, lexicon)
-          return { ...passage, text, words, phones: { ...phones, ...passage.phones } }
+          return { ...passage, ...voices[passage.speaker ?? 0]!, text, words, phones: { ...phones, ...passage.phones } }
         })
         const { instruct, cfg_coef, seed, timestamps = false, speed = 1 } = input
-        const request = { language: spoken[0]!.language, voice, instruct, cfg_coef, seed }
+        const request = { language: spoken[0]!.language, instruct, cfg_coef, seed }
         return speaking(request, texts, { unspoken: [...leftOut, ...unspoken], timestamps, speed, signal })
       } finally {
         leave()
@@ -97,8 +99,21 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
     pace: pace.read,
   }
 
-  async function prepare(voice: RequestedVoice, signal?: AbortSignal): Promise<VoiceHandle> {
-    const source = typeof voice === 'string' ? await namedVoice(voice, signal) : voice
+  /** How each speaker speaks: an engine that keeps all of them in mind has one voice for all. */
+  async function prepareVoices({ voice, speakers }: SpeechInput, signal?: AbortSignal) {
+    const voices: Pick<SpeechRequest, 'voice' | 'speaker'>[] = []
+    const sources: SingleVoice[] = []
+    for (const named of speakers ?? [voice ?? manifest.default_voice])
+      sources.push(typeof named === 'string' ? await namedVoice(named, signal) : named)
+    if (sources.length > 1 && sources.length <= (engine.capabilities.speakers ?? 1)) {
+      const several = await prepare({ kind: 'several', voices: sources }, signal)
+      return sources.map((_, speaker) => ({ voice: several, speaker }))
+    }
+    for (const source of sources) voices.push({ voice: await prepare(source, signal), speaker: undefined })
+    return voices
+  }
+
+  async function prepare(source: VoiceSource, signal?: AbortSignal): Promise<VoiceHandle> {
     const release = await turns.take(signal)
     const deadline = startDeadline(chunkMs(), signal)
     try {
@@ -112,7 +127,7 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
     }
   }
 
-  async function namedVoice(name: string, signal?: AbortSignal): Promise<VoiceSource> {
+  async function namedVoice(name: string, signal?: AbortSignal): Promise<SingleVoice> {
     if (!manifest.options.hub_voices || !name.includes('/')) return { kind: 'preset', voice: findVoice(manifest, name) }
     const path = parseHubPath(name, manifest.options.voice_repository)
     const { voiceSuffix = '' } = engine.capabilities
@@ -129,16 +144,24 @@ function requireWordTimes({ id, capabilities }: SpeechEngine): void {
   })
 }
 
-type SpeechText = Pick<SpeechInput, 'input' | 'keep_directions'>
+type SpeechText = Pick<SpeechInput<unknown>, 'input' | 'keep_directions' | 'voice' | 'speakers'>
 
-/** The text without its markup, and what is left out of it. Throws `invalid` for one that is too long or empty. */
-export function readText({ input: text, keep_directions: keepDirections }: SpeechText): CleanText {
+/**
+ * The text without its markup, and what is left out of it. Throws `invalid` for one that is too long or empty, and for a script
+ * with a turn that nobody speaks.
+ */
+export function readText({ input: text, keep_directions: keepDirections, voice, speakers }: SpeechText): CleanText {
   const characters = countCharacters(text)
   if (characters > textLimit)
     throw new AppError('invalid', `The text is longer than ${textLimit.toLocaleString('en')} characters`, {
       details: [`it has ${characters.toLocaleString('en')}`],
     })
-  const clean = cleanText(text, keepDirections)
+  if (speakers && voice !== undefined)
+    throw new AppError('invalid', 'Either a voice or the speakers of a script can be named, not both')
+  const clean = cleanText(text, { keepDirections, isScript: speakers !== undefined })
+  const last = Math.max(0, ...clean.parts.map(({ speaker = 0 }) => speaker))
+  if (speakers && last >= speakers.length)
+    throw new AppError('invalid', `The text has a turn of [S${last + 1}], and ${speakers.length} speakers are named`)
   if (clean.parts.length === 0)
     throw new AppError('invalid', 'The text is empty', {
       details: text.trim() === '' ? [] : ['nothing is left to speak without emoji, marks and stage directions'],

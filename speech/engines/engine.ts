@@ -13,13 +13,16 @@ export interface Voice {
 }
 
 /** A voice before an engine has prepared it. */
-export type VoiceSource =
+export type SingleVoice =
   | { readonly kind: 'preset'; readonly voice: string }
   /** A reference clip: mono samples in [-1, 1]. */
   | { readonly kind: 'clone'; readonly samples: Float32Array; readonly sampleRate: number; readonly text?: string }
   | { readonly kind: 'design'; readonly description: string }
   /** A voice file of a model hub, already on this machine. */
   | { readonly kind: 'file'; readonly path: string }
+
+/** One voice, or those of a script that several speak, for an engine with `speakers`. */
+export type VoiceSource = SingleVoice | { readonly kind: 'several'; readonly voices: readonly SingleVoice[] }
 
 /** A prepared voice; opaque outside its engine. */
 export interface VoiceHandle {
@@ -30,7 +33,8 @@ export interface VoiceHandle {
 /** Equal sources have equal keys. */
 export function keyOfSource(source: VoiceSource): string {
   const hash = createHash('sha256').update(`${source.kind}\n`)
-  if (source.kind === 'preset') hash.update(source.voice.toLowerCase())
+  if (source.kind === 'several') hash.update(source.voices.map(keyOfSource).join())
+  else if (source.kind === 'preset') hash.update(source.voice.toLowerCase())
   else if (source.kind === 'design') hash.update(source.description)
   else if (source.kind === 'file') hash.update(source.path)
   else {
@@ -52,6 +56,8 @@ export interface EngineCapabilities {
   /** Whether it takes the sounds of words, and another speed of a part of a text. */
   readonly phones?: boolean
   readonly rate?: boolean
+  /** How many voices it keeps in mind in one script, where that is more than one. */
+  readonly speakers?: number
   /** Appended to a recording's path on the hub to name its voice file, for an engine that takes those files alone. */
   readonly voiceSuffix?: string
 }
@@ -86,6 +92,8 @@ export interface SpeechRequest extends Delivery {
   /** One chunk of text in words, at most 500 characters. */
   readonly text: string
   readonly voice: VoiceHandle
+  /** Which of several voices speaks, from 0. For an engine with `speakers`. */
+  readonly speaker?: number | undefined
   /** How fast: 1 is usual. For an engine with `rate`. */
   readonly rate?: number | undefined
   /** Sounds of words in ARPABET, by the word in small letters. For an engine with `phones`. */

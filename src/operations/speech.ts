@@ -34,6 +34,8 @@ const audio = z.instanceof(Download)
 const speechInput = z.object({
   ...common,
   voice: z.exactOptional(z.string().max(500)),
+  /** The voices of a script, whose turns begin with [S1], [S2]… in the text; in place of `voice`. */
+  speakers: z.exactOptional(z.array(z.string().max(500)).min(2).max(5)),
   cfg_coef: z.exactOptional(z.number().min(0).max(10)),
 })
 

@@ -26,6 +26,8 @@ const formFlag = z
   .optional()
   .transform((value) => value === 'true')
 const speed = optional(z.number().min(speeds.least).max(speeds.most))
+/** The voices of a script. */
+const speakers = z.array(z.string().max(500)).min(2).max(5)
 const seed = optional(z.int().min(0).max(0xffff_ffff))
 const format = z
   .string()
@@ -37,6 +39,7 @@ export const speechBody = z.object({
   input,
   model: optional(z.string().max(300)),
   voice: optional(z.string().max(500)),
+  speakers: optional(speakers),
   response_format: format,
   language: text,
   instruct: text,

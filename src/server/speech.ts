@@ -77,7 +77,8 @@ function speechRoutes(service: SpeechService, writeTimeoutMs: number): readonly 
     stream?: FileInput['stream_format'],
   ): Promise<void> {
     const speech = await service.speak(request, context.signal)
-    const form = { stream, format, text: request.input, voice: request.voice }
+    const { input: text, voice, speakers } = request
+    const form = { stream, format, text, voice: voice ?? speakers?.join(', ') }
     const answer = await answerWith(speech, form)
     try {
       if (stream) context.response.socket?.setNoDelay(true)

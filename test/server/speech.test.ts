@@ -254,6 +254,17 @@ test.whole('the variant decides: voicedesign opens design, base opens cloning, o
   }
 })
 
+test('a script of two voices is one file, on every server', async () => {
+  for (const id of [a, b, c] as const) {
+    const { voices } = await json((await server(id)).url, '/v1/voices')
+    const speakers = [voices[0].id, voices[1].id]
+    const answer = await (await server(id)).post(speech, { input: '[S1] Hello there. [S2] Good evening.', speakers })
+    assert.equal([answer.status, answer.headers.get('x-speech-chunks')], [200, '2/2'])
+    assert.ok(parseWav(Buffer.from(await answer.arrayBuffer())).samples.length > 24_000)
+    assert.is((await (await server(id)).post(speech, { input: 'Hi.', speakers: speakers.slice(1) })).status, 400)
+  }
+})
+
 test('B clones from an uploaded file, however it is called', async () => {
   const response = await (await server(b)).post('/v1/audio/voice-clone', form('Hello there.', await voiceClip(4)))
   assert.is(response.status, 200)

@@ -54,6 +54,28 @@ const refusals: readonly { readonly name: string; readonly input: SpeechInput; r
 for (const { name, input, code } of refusals)
   test(`${name} is ${code}`, async () => assert.is((await refused(input)).code, code))
 
+test('a script is spoken turn by turn, each in its voice', async () => {
+  const spoken: string[] = []
+  const script = 'Narrator. [S2] Good evening. (laughs)\n[S1] And to you! [S2] <br>'
+  const speakers = ['alba', 'cosette']
+  await say(script, { engine: noting(spoken) }, { speakers })
+  assert.equal(spoken, ['alba: Narrator.', 'cosette: Good evening.', 'alba: And to you!'])
+  spoken.length = 0
+  await say(script, { engine: noting(spoken, { speakers: 2 }) }, { speakers })
+  assert.equal(spoken, ['alba+cosette, 0: Narrator.', 'alba+cosette, 1: Good evening.', 'alba+cosette, 0: And to you!'])
+  spoken.length = 0
+  await say('[S3] Me too.', { engine: noting(spoken, { speakers: 2 }) }, { speakers: [...speakers, 'javert'] })
+  assert.equal(spoken, ['javert: Me too.'])
+})
+
+test('a script with a turn of nobody, and a voice beside speakers, are refused', async () => {
+  const speakers = ['alba', 'cosette']
+  const turn = await refused({ input: '[S1] Hi. [S3] Hello.', speakers })
+  assert.equal([turn.code, turn.message], ['invalid', 'The text has a turn of [S3], and 2 speakers are named'])
+  assert.match((await refused({ input: 'Hi.', voice: 'alba', speakers })).message, /not both/)
+  assert.is((await refused({ input: '[S2]', speakers })).code, 'invalid')
+})
+
 test('10,000 emoji are 10,000 characters, not 20,000', async () =>
   assert.match((await refused({ input: '😀'.repeat(10_000) })).message, /empty/))
 
@@ -202,6 +224,23 @@ async function refused(input: SpeechInput, more: Partial<SynthesisOptions> = {})
     throw thrown
   }
   throw new Error('nothing was refused')
+}
+
+/** An engine that notes what it speaks, and with which voices. */
+function noting(spoken: string[], can: { readonly speakers?: number } = {}): SpeechEngine {
+  const engine = createEngine({})
+  const nameOf = (source: VoiceSource): string =>
+    source.kind === 'several' ? source.voices.map(nameOf).join('+') : source.kind === 'preset' ? source.voice : ''
+  return {
+    ...engine,
+    capabilities: { ...engine.capabilities, ...can },
+    prepareVoice: async (source: VoiceSource) => ({ key: nameOf(source) }),
+    synthesize(request, signal) {
+      const { text, voice, speaker } = request
+      spoken.push(`${voice.key}${speaker === undefined ? '' : `, ${speaker}`}: ${text}`)
+      return engine.synthesize(request, signal)
+    },
+  }
 }
 
 /** An engine that notes which presets it is asked for. */

@@ -104,6 +104,8 @@ async function speakerOf(source: VoiceSource, flite: () => Promise<Flite>): Prom
       if (!preset) throw new AppError('not_found', `Voice "${source.voice}" not found in the built-in voice (flite)`)
       return preset
     }
+    case 'several':
+      throw new AppError('unavailable', 'The built-in voice (flite) speaks with one voice at a time')
     case 'design':
       return speakerOfDescription(source.description)
     case 'clone':

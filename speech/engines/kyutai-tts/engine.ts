@@ -14,7 +14,7 @@ import type { VoiceEmbedding, VoiceMemory } from './memory.ts'
 import { type KyutaiModel, type LanguageStreams, openKyutaiModel } from './model.ts'
 import { readScript } from './script.ts'
 import { voiceSuffix } from './voice-file.ts'
-import { findVoice } from './voices.ts'
+import { findVoice, joinVoices } from './voices.ts'
 import { createWordTimes } from './word-times.ts'
 import { initialPadding } from './words.ts'
 
@@ -53,7 +53,8 @@ export function createEngine(options: Readonly<Record<string, unknown>>): Speech
     sampleRateOf: ({ configuration }) => configuration.codec.sample_rate,
     capabilitiesOf,
     makeVoice: ({ configuration }, source) => findVoice(source, configuration.model, settings.voices),
-    bytesOf: ({ data }) => data.byteLength,
+    joinVoices,
+    bytesOf: ({ data }) => data.reduce((sum, { byteLength }) => sum + byteLength, 0),
     speak,
   })
 }
@@ -67,7 +68,9 @@ async function* speak({
 }: Utterance<KyutaiModel, Streams, VoiceEmbedding>): AsyncGenerator<Float32Array, void, undefined> {
   const { configuration, conditions, tokenizer } = model
   const { frame_rate: frameRate } = configuration.codec
-  const { entries, written } = readScript([request.text], tokenizer, { frameRate })
+  // The model knows the first speaker of a script and the other one.
+  const turns = (request.speaker ?? 0) % 2 === 0 ? [request.text] : ['', request.text]
+  const { entries, written } = readScript(turns, tokenizer, { frameRate })
   // A text of marks alone has no words: nothing is spoken.
   if (entries.length === 0) return
   const chooser = createChooser(configuration.model, { seed: request.seed })
@@ -91,7 +94,7 @@ async function paceOf(model: KyutaiModel, { language, memory }: Streams): Promis
   const { configuration, geometry } = model
   const { dim } = configuration.model.conditioners.speaker_wavs.tensor
   // A voice of the published length, so that its place is ready when the first request comes.
-  const voice = { key: '', frames: usualVoiceFrames, data: new Float32Array(dim * usualVoiceFrames) }
+  const voice = { key: '', frames: usualVoiceFrames, data: [new Float32Array(dim * usualVoiceFrames)] }
   const condition = model.conditions.sum(usualGuidance)
   const utterance = { entries: words, condition, memory: await memory.of(voice) }
   const chooser = createChooser(configuration.model, { greedy: true })
@@ -106,6 +109,7 @@ function capabilitiesOf(loaded: KyutaiModel | undefined, pace: number): EngineCa
   return {
     languages: ['English', 'French'],
     wordTimes: 'measured',
+    speakers: 2,
     ...(loaded && {
       voiceSuffix: voiceSuffix(loaded.configuration.model),
       pace,

@@ -1,22 +1,23 @@
 /** The voice as the backbone looks at it: keys and values of every layer, computed once for an utterance's whole length. */
 import type { Session, TensorData } from '../../../src/inference/inference.ts'
+import { joinSamples } from '../../audio/sample-queue.ts'
 import type { TransformerShape } from '../../blocks/transformer.ts'
 import { addPositions, type Conditions, voiceSlots } from './conditions.ts'
 
-/** A voice as its file holds it. */
+/** A voice as its file holds it, or the voices of a script. */
 export interface VoiceEmbedding {
   /** Equal voices have equal keys. */
   readonly key: string
   readonly frames: number
-  /** [embedding size, frames] */
-  readonly data: Float32Array
+  /** One [embedding size, frames] for each voice, at most as many as there are slots. */
+  readonly data: readonly Float32Array[]
 }
 
 export type VoiceMemory = ReturnType<typeof createVoiceMemory>
 
 /**
- * A place for one voice at a time. The slots of voices that are not there are the same for every voice, and four fifths of
- * the work: they stay. `open` gives a layer's session, which is opened for each voice again and closed before the next layer's:
+ * A place for one voice at a time, or for those of one script. The slots of voices that are not there are the same for every
+ * voice, and four fifths of the work: they stay while as many slots are used. `open` gives a layer's session, which is opened for each voice again and closed before the next layer's:
  * the weights of all would take more memory than the voice does.
  */
 export function createVoiceMemory(
@@ -28,6 +29,7 @@ export function createVoiceMemory(
   const { width, layers, heads, headSize } = shape
   let arrays: Float32Array[] = []
   let frames = 0
+  let used = 0
   let key: string | undefined
 
   return {
@@ -41,16 +43,17 @@ export function createVoiceMemory(
   async function hear(voice: VoiceEmbedding): Promise<void> {
     key = undefined
     const count = voice.frames
-    const isCleared = count === frames
-    const rows = conditions.voice(voice.data)
-    const silence = isCleared ? undefined : conditions.silence(count * (voiceSlots - 1))
+    const rows = joinSamples(voice.data.map(conditions.voice))
+    const spoken = count * voice.data.length
+    const isCleared = count === frames && voice.data.length === used
+    const silence = isCleared ? undefined : conditions.silence(count * voiceSlots - spoken)
     if (silence) {
       frames = 0
       arrays = Array.from({ length: layers * 2 }, () => new Float32Array(count * voiceSlots * width))
     }
     const parts = [
       { from: 0, data: addPositions(rows, width, 0, scale) },
-      ...(silence ? [{ from: count, data: addPositions(silence, width, count, scale) }] : []),
+      ...(silence?.length ? [{ from: spoken, data: addPositions(silence, width, spoken, scale) }] : []),
     ]
     for (let layer = 0; layer < layers; layer++) {
       const session = await open(layer)
@@ -65,6 +68,7 @@ export function createVoiceMemory(
       }
     }
     frames = count
+    used = voice.data.length
     key = voice.key
   }
 

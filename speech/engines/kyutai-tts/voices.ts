@@ -3,7 +3,8 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../../src/errors.ts'
 import { nonCommercialAdvice } from '../../servers/manifest.ts'
-import type { VoiceSource } from '../engine.ts'
+import type { SingleVoice } from '../engine.ts'
+import { voiceSlots } from './conditions.ts'
 import type { ModelFile } from './configuration.ts'
 import type { VoiceEmbedding } from './memory.ts'
 import { voiceFileName, voicePaths } from './repositories.ts'
@@ -14,7 +15,7 @@ import { readVoiceFile, voiceSuffix } from './voice-file.ts'
  * model, `unavailable` for a voice that only another model makes.
  */
 export async function findVoice(
-  source: VoiceSource,
+  source: SingleVoice,
   model: ModelFile,
   folders: readonly string[],
 ): Promise<VoiceEmbedding> {
@@ -43,4 +44,20 @@ async function presetFile(voice: string, model: ModelFile, folders: readonly str
       nonCommercialAdvice('voxb-tts-1.6b', id) ?? '`aichat models pull voxb-tts-1.6b` brings it',
     ],
   })
+}
+
+/** Voices for one script, each in a slot of its own. Throws `invalid` where their lengths differ: the slots are equally long. */
+export function joinVoices(voices: readonly VoiceEmbedding[]): VoiceEmbedding {
+  const [{ frames }] = voices as readonly [VoiceEmbedding]
+  const other = voices.find((voice) => voice.frames !== frames)
+  if (other)
+    throw new AppError('invalid', 'The voices of a script must be equally long', {
+      details: [`one has ${frames} frames, another ${other.frames}`],
+    })
+  const data = voices.flatMap((voice) => voice.data)
+  if (data.length > voiceSlots)
+    throw new AppError('invalid', `A script has at most ${voiceSlots} voices`, {
+      details: [`there are ${data.length}`],
+    })
+  return { key: voices.map(({ key }) => key).join(), frames, data }
 }

@@ -7,6 +7,7 @@ import { createRecent } from '../../shared/recent.ts'
 import {
   type EngineCapabilities,
   keyOfSource,
+  type SingleVoice,
   type SpeechEngine,
   type SpeechRequest,
   type VoiceHandle,
@@ -38,7 +39,9 @@ export interface NeuralEngine<Model extends { close(): Promise<void> }, Streams,
   /** Before the model is loaded it is unknown what it can do. */
   capabilitiesOf(model: Model | undefined, pace: number): EngineCapabilities
   /** A voice as the model speaks with it. Throws as `SpeechEngine.prepareVoice` does. */
-  makeVoice(model: Model, source: VoiceSource, signal: AbortSignal | undefined): Promise<Voice>
+  makeVoice(model: Model, source: SingleVoice, signal: AbortSignal | undefined): Promise<Voice>
+  /** The voices of one script as one, for a model that has a place for each. Throws `invalid` for voices that do not go together. */
+  joinVoices?(voices: readonly Voice[]): Voice
   /** The memory that a voice takes. */
   bytesOf(voice: Voice): number
   /** Work ahead of a voice's first chunk, whose time is limited. */
@@ -128,14 +131,22 @@ export function createNeuralEngine<Model extends { close(): Promise<void> }, Str
   async function makeVoice(loaded: Model, handle: VoiceHandle, signal: AbortSignal | undefined): Promise<Voice> {
     const source = sources.get(handle)
     if (!source) throw new AppError('not_found', 'The voice was not prepared by this engine')
-    const voice = await engine.makeVoice(loaded, source, signal)
+    const voice = await (source.kind === 'several'
+      ? makeJoined(loaded, source.voices, signal)
+      : engine.makeVoice(loaded, source, signal))
     voices.set(handle.key, voice)
     return voice
+  }
+
+  async function makeJoined(loaded: Model, sources: readonly SingleVoice[], signal: AbortSignal | undefined) {
+    if (!engine.joinVoices) throw new AppError('unavailable', `${engine.title} speaks with one voice at a time`)
+    return engine.joinVoices(await Promise.all(sources.map((source) => engine.makeVoice(loaded, source, signal))))
   }
 }
 
 /** Equal sources have equal keys: a file is known by its content. */
 async function keyOf(source: VoiceSource): Promise<string> {
+  if (source.kind === 'several') return (await Promise.all(source.voices.map(keyOf))).join()
   if (source.kind !== 'file') return keyOfSource(source)
   const bytes = await readVoice(source.path)
   return `file:${createHash('sha256').update(bytes).digest('hex')}`

@@ -7,7 +7,7 @@ import { type Clip, parseWav } from '../../audio/wav.ts'
 import type { CacheRows } from '../../blocks/key-value-cache.ts'
 import { cacheShape } from '../../blocks/transformer.ts'
 import { nonCommercialAdvice } from '../../servers/manifest.ts'
-import type { VoiceSource } from '../engine.ts'
+import type { SingleVoice } from '../engine.ts'
 import { readVoice } from '../neural/engine.ts'
 import { encodeClip, prefillVoice } from './generation.ts'
 import type { PocketModel } from './model.ts'
@@ -24,7 +24,7 @@ const longestClipSeconds = 30
 export async function makeVoice(
   model: PocketModel,
   folder: string,
-  source: VoiceSource,
+  source: SingleVoice,
   signal?: AbortSignal,
 ): Promise<CacheRows> {
   if (source.kind === 'preset') return fromFile(await presetFile(folder, source.voice))

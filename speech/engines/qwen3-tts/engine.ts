@@ -4,7 +4,7 @@
  */
 import { AppError } from '../../../src/errors.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
-import type { EngineCapabilities, SpeechEngine, VoiceSource } from '../engine.ts'
+import type { EngineCapabilities, SingleVoice, SpeechEngine } from '../engine.ts'
 import { createNeuralEngine, neuralOptions, parseEngineOptions, type Utterance } from '../neural/engine.ts'
 import { chunkLimits, measurePace } from '../neural/pace.ts'
 import { createChooser } from './choice.ts'
@@ -50,7 +50,7 @@ export function createEngine(options: Readonly<Record<string, unknown>>): Speech
 }
 
 /** A voice that the model knows by its name or description, or that it hears. */
-async function makeVoice(model: QwenModel, source: VoiceSource, signal: AbortSignal | undefined): Promise<QwenVoice> {
+async function makeVoice(model: QwenModel, source: SingleVoice, signal: AbortSignal | undefined): Promise<QwenVoice> {
   const kind = model.model.tts_model_type
   if (source.kind === 'preset') {
     if (kind !== 'custom_voice') throw cannot('has no preset voices', 'a customvoice variant has them')

@@ -5,20 +5,30 @@ import type { Lexicon } from './lexicon.ts'
 import { readAloud } from './reading.ts'
 import { readSsml, type SsmlPart } from './ssml.ts'
 
+/** A part of a text that one voice speaks. */
+export interface TextPart extends SsmlPart {
+  /** Which voice, from 0, in a script of several. */
+  readonly speaker?: number
+}
+
+/** The mark before the turn of a voice in a script of several: `[S1]`. */
+const turnMark = /\[S([1-9])\]/
+
 /** Written text made ready to be spoken, in the parts that its SSML makes. */
 export interface CleanText {
   /** Each with its sanitised text, none empty. */
-  readonly parts: readonly SsmlPart[]
+  readonly parts: readonly TextPart[]
   /** Stage directions as they were written, and tags of SSML with their counts. */
   readonly leftOut: readonly string[]
 }
 
-/** Takes markup out of a text and sanitises it. */
-export function cleanText(text: string, keepDirections = false): CleanText {
+/** Takes markup out of a text and sanitises it; in a script its parts are the turns that `[S1]`, `[S2]`… begin. */
+export function cleanText(text: string, { keepDirections = false, isScript = false } = {}): CleanText {
   const leftOut: string[] = []
   const ssml = readSsml(text)
-  const parts: SsmlPart[] = []
-  for (const part of ssml?.parts ?? [{ text }]) {
+  const parts: TextPart[] = []
+  const written: readonly SsmlPart[] = ssml?.parts ?? [{ text }]
+  for (const part of isScript ? turnsOf(written) : written) {
     const clean = sanitize(part.text, { keepDirections, onDirection: (written) => leftOut.push(written) })
     const last = parts.at(-1)
     if (clean !== '') parts.push({ ...part, text: clean })
@@ -29,8 +39,30 @@ export function cleanText(text: string, keepDirections = false): CleanText {
   return { parts, leftOut }
 }
 
+/** The parts of one script, each beginning with the mark of the turn that it continues. */
+export function withTurns(texts: readonly string[]): readonly string[] {
+  let mark = ''
+  return texts.map((text) => {
+    const continued = mark + text
+    mark = text.match(new RegExp(turnMark, 'g'))?.at(-1) ?? mark
+    return continued
+  })
+}
+
+/** The parts divided at the marks of a script; what stands before the first one is the first voice's. */
+function* turnsOf(parts: readonly SsmlPart[]): Generator<TextPart> {
+  let speaker = 0
+  for (const { text, pause, ...part } of parts) {
+    // Every second piece is the number of a mark.
+    const pieces = text.split(turnMark)
+    for (const [at, piece] of pieces.entries())
+      if (at % 2 === 1) speaker = Number(piece) - 1
+      else yield { ...part, text: piece, speaker, ...(at === pieces.length - 1 && { pause }) }
+  }
+}
+
 /** A stretch of whole sentences in one language. */
-export interface Passage extends SsmlPart {
+export interface Passage extends TextPart {
   readonly language: string
   /** The paragraph of the text in which it begins, from 1. */
   readonly paragraph: number
@@ -40,7 +72,7 @@ export interface Passage extends SsmlPart {
 const leastForeign = { letters: 50, words: 8, otherLetters: 16 } as const
 
 /** Divides a text where its language changes; a short line, as a heading, belongs to what follows. With a named language all is in that. */
-export async function dividePassages(parts: readonly SsmlPart[], named?: string): Promise<Passage[]> {
+export async function dividePassages(parts: readonly TextPart[], named?: string): Promise<Passage[]> {
   const home = named ?? (await detectLanguage(parts.map(({ text }) => text).join('\n')))
   const units: { readonly part: number; readonly line: number; readonly text: string; readonly language?: string }[] =
     []
@@ -110,7 +142,7 @@ export async function readWritten(
     readonly lexicon?: Lexicon | undefined
   },
 ): Promise<{ readonly text: string; readonly leftOut: readonly string[] }> {
-  const { parts, leftOut } = cleanText(text, keepDirections)
+  const { parts, leftOut } = cleanText(text, { keepDirections })
   const passages =
     parts.length === 0 ? [] : await dividePassages(parts, language && (findLanguage(language) ?? language))
   return {

@@ -63,8 +63,10 @@ export async function speak(
 ): Promise<void> {
   if (options.say) return await printWords(cli, await readText(cli, words, options))
   const fields = fieldsOf(cli, speakText)
-  const fixed = { ...fields, ...given({ voice: fields.voice ?? (await cli.settings()).voice }) }
-  if (comesInPieces(cli, words, options)) {
+  const voice = fields.voice ?? (fields.speakers ? undefined : (await cli.settings()).voice)
+  const fixed = { ...fields, ...given({ voice }) }
+  // A sentence alone does not say whose turn it is.
+  if (!fields.speakers && comesInPieces(cli, words, options)) {
     await checkTarget(cli, options)
     return speakStdin(cli, options, fixed.speed, (input) => cli.ask(speakText, { ...fixed, input, stream: true }))
   }
@@ -357,8 +359,12 @@ function fileFormat({ output = '', raw }: AudioOptions): SpokenFile['format'] {
   return raw ? 'pcm' : (formatOfEnding(extname(output)) ?? 'wav')
 }
 
-function fileOf(options: AudioOptions, text: string, { voice }: Readonly<Record<string, unknown>>): SpokenFile {
-  return { format: fileFormat(options), text, voice, engine: 'aichat' }
+function fileOf(
+  options: AudioOptions,
+  text: string,
+  { voice, speakers }: Readonly<Record<string, unknown>>,
+): SpokenFile {
+  return { format: fileFormat(options), text, voice: voice ?? speakers?.toString(), engine: 'aichat' }
 }
 
 function wavOf(

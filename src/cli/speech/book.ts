@@ -9,6 +9,7 @@ import {
   sanitize,
   skippedOf,
   splitChunks,
+  withTurns,
 } from '../../../speech/speech.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
@@ -72,7 +73,9 @@ interface PlacedPart {
  */
 export async function speakBook(cli: Cli, book: SpokenBook): Promise<Spoken> {
   const { keepDirections } = book
-  const texts = splitChunks(book.text, partLimit).filter((part) => sanitize(part, { keepDirections }) !== '')
+  const divided = splitChunks(book.text, partLimit)
+  const whole = book.settings['speakers'] ? withTurns(divided) : divided
+  const texts = whole.filter((part) => sanitize(part, { keepDirections }) !== '')
   if (texts.length === 0) throw new AppError('invalid', 'The text is empty')
   const kept = openKeptParts(book.output)
   const parts = await speakParts(cli, book, texts, kept)

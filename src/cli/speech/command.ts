@@ -9,6 +9,12 @@ export function addSpeechCommands(program: CliCommand, cli: Cli): void {
     withTextOptions(program.command('tts [text...]'))
       .description('read text aloud: the words given, a file, or piped input')
       .field('--voice <voice>', 'the voice: a name or alias of `tts voices`, or a path on the model hub')
+      .field(
+        '--speakers <voices>',
+        'voices of a script, such as alba,marius: [S1] and [S2] begin their turns',
+        'speakers',
+        (text) => text.split(','),
+      )
       .field('--cfg-coef <number>', 'how closely voxb-tts-1.6b follows the voice (2)')
       .option('--say', 'print the words that would be spoken'),
   )

@@ -140,6 +140,17 @@ test('--raw is the same audio without its header, --stream with one that knows n
   assert.equal(streamed.subarray(44), whole.subarray(44))
 })
 
+test('--speakers speaks a script in several voices, in a request and in a long text', async () => {
+  const talk = await served(['tts', '[S1] Hello there. [S2] And again.', '--speakers', 'alba,javert', '--raw'])
+  const one = await served(['tts', 'Hello there.', '--voice', 'alba', '--raw'])
+  const other = await served(['tts', 'And again.', '--voice', 'javert', '--raw'])
+  assert.equal(talk.bytes.subarray(0, one.bytes.length), one.bytes)
+  assert.equal(talk.bytes.subarray(-other.bytes.length), other.bytes)
+  const wrong = await aichat(['tts', '[S4] Hi.', '--speakers', 'alba,javert', '--raw'])
+  assert.equal([wrong.code, wrong.stdout], [65, ''])
+  assert.match(wrong.stderr, /a turn of \[S4\], and 2 speakers are named/)
+})
+
 test('-o writes a file whole, refuses one that exists before any work, replaces it with --force', async () => {
   const file = join(home.folder, 'speech.wav')
   const first = await served(['tts', 'Hello there.', '-o', file])

@@ -2,7 +2,7 @@
 /** The engine of server C on a tiny model: voices, guidance, word times, cancellation, and the same speech however it is computed. */
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import type { SpeechEngine, VoiceSource, WordTime } from '../../../../speech/engines/engine.ts'
+import type { SingleVoice, SpeechEngine, VoiceSource, WordTime } from '../../../../speech/engines/engine.ts'
 import { createEngine } from '../../../../speech/engines/kyutai-tts/engine.ts'
 import { AppError } from '../../../../src/errors.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
@@ -48,7 +48,8 @@ async function withEngine(
 }
 
 const text = 'The other thing: it is late, and (so) on.'
-const preset = (voice: string): VoiceSource => ({ kind: 'preset', voice })
+const preset = (voice: string): SingleVoice => ({ kind: 'preset', voice })
+const vctk = preset('vctk-p225')
 
 async function speak(
   engine: SpeechEngine,
@@ -57,6 +58,7 @@ async function speak(
     readonly seed?: number
     readonly text?: string
     readonly cfg_coef?: number
+    readonly speaker?: number
     readonly onWords?: (words: readonly WordTime[]) => void
   } = {},
 ): Promise<Float32Array> {
@@ -90,6 +92,41 @@ test('a seed repeats the speech, another seed, voice or guidance changes it', ()
       assertOtherSound(other, first)
     // Speaks with voices of other lengths and back: no earlier voice leaves a trace.
     assertSameSound(await speak(engine), first)
+  }))
+
+test('a script has a slot for each voice, and the second one speaks otherwise than the first', () =>
+  withEngine(async (engine) => {
+    const path = (name: string) => join(voicesFolder, `script/${name}.safetensors`)
+    for (const [at, name] of ['one', 'other'].entries()) await makeVoice(path(name), undefined, { seed: 20 + at })
+    const file = (name: string) => ({ kind: 'file', path: path(name) }) as const
+    const both = { kind: 'several', voices: [file('one'), file('other')] } as const
+    const alone = await speak(engine, file('one'))
+    const first = await speak(engine, both)
+    const second = await speak(engine, both, { speaker: 1 })
+    for (const [one, other] of [
+      [first, alone],
+      [second, first],
+      [second, await speak(engine, file('other'))],
+      [await speak(engine, { ...both, voices: both.voices.toReversed() }), first],
+    ] as const)
+      assertOtherSound(one, other)
+    // The slot of the second voice is free again.
+    assertSameSound(await speak(engine, file('one')), alone)
+    assertSameSound(await speak(engine, both), first)
+    const unlike = await refusal(() => engine.prepareVoice({ kind: 'several', voices: [file('one'), vctk] }))
+    assert.match(`${unlike.message}: ${unlike.details}`, /equally long: one has 6 frames, another 3/)
+    const many = await refusal(() => engine.prepareVoice({ kind: 'several', voices: Array(6).fill(file('one')) }))
+    assert.match(many.message, /at most 5 voices/)
+  }))
+
+test('one file may hold the voices of a script', () =>
+  withEngine(async (engine) => {
+    const path = join(temporaryFolder(), 'both.safetensors')
+    await makeVoice(path, undefined, { voices: 2 })
+    assertOtherSound(await speak(engine, { kind: 'file', path }, { speaker: 1 }), await speak(engine))
+    await makeVoice(path, undefined, { voices: 6 })
+    const refused = await refusal(() => engine.prepareVoice({ kind: 'file', path }))
+    assert.match(refused.details.join(), /shape \[6,16,6\], expected \[1, 16, frames\], or as many as 5 voices/)
   }))
 
 test('the nearest guidance that the model was trained with is taken', () =>

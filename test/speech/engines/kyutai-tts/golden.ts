@@ -10,10 +10,12 @@ export const limits = { values: 5e-5, samples: 5e-6 } as const
 export interface GoldenModel {
   readonly name: string
   readonly folder: string
-  readonly voice: string
+  /** The files of its voices: of one, or of all that a script has. */
+  readonly voices: readonly string[]
   /** The spoken text and its settings. */
   readonly generation: {
-    readonly text: string
+    /** Or its turns, by two voices. */
+    readonly text: string | readonly string[]
     readonly entries: readonly { readonly text: string; readonly tokens: readonly number[]; readonly padding: number }[]
     readonly end_step: number
     readonly transcript: readonly (readonly [string, number])[]
@@ -56,7 +58,10 @@ function readModel(folder: string): GoldenModel {
   return {
     name: basename(folder),
     folder,
-    voice: join(folder, readdirSync(folder).find((name) => /@\d+\.safetensors$/.test(name))!),
+    voices: readdirSync(folder)
+      .filter((name) => /@\d+\.safetensors$/.test(name))
+      .sort()
+      .map((name) => join(folder, name)),
     generation: json('generation.json') as GoldenModel['generation'],
     machine: json('state-machine.json') as StateMachine,
     has: (array) => existsSync(path(`${array}.npy`)),

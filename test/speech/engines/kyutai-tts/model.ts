@@ -91,10 +91,15 @@ export async function makeKyutaiModel(folder: string, size: KyutaiSize = tinySiz
 export async function makeVoice(
   path: string,
   size: KyutaiSize = tinySize,
-  { seed = 5, frames = 6, metadata = { sig: '1e68beda', epoch: '240' } as Readonly<Record<string, string>> } = {},
+  {
+    seed = 5,
+    voices = 1,
+    frames = 6,
+    metadata = { sig: '1e68beda', epoch: '240' } as Readonly<Record<string, string>>,
+  } = {},
 ): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
-  await writeTensorFile(path, tensors(new Map([['speaker_wavs', [1, size.voice, frames]]]), 'F32', seed), metadata)
+  await writeTensorFile(path, tensors(new Map([['speaker_wavs', [voices, size.voice, frames]]]), 'F32', seed), metadata)
 }
 
 async function languageTensors(folder: string, seed: number): Promise<NewTensor[]> {
