@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import { parseWav } from '../../../speech/audio/wav.ts'
 import { interrupted } from '../../../src/cli/terminal/io.ts'
 import { runMain } from '../../helpers/program/terminal.ts'
+import { heldOut } from '../../helpers/speech/language-samples.ts'
 import { openLongTexts, sentences } from '../../helpers/speech/long-texts.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -79,6 +80,30 @@ test('a part of a foreign script is left out and named', async () => {
   assert.is(code, 0, stderr)
   assert.match(stderr, /parts of the text not spoken: .*今天天气/)
 })
+
+test.whole(
+  'of a book of 40,000 characters in three languages the chapters that the engine speaks are spoken',
+  async () => {
+    const chapter = (language: string) =>
+      Array.from({ length: 140 }, (_, at) => heldOut[language]![at % 10]!)
+        .join(' ')
+        .slice(0, 13_000)
+    const foreign = `Kapitel Zwei\n\n${chapter('German')}\n\nChapitre Trois\n\n${chapter('French')}`
+    writeFileSync(path('three.txt'), `Chapter One\n\n${chapter('English')}\n\n${foreign}`)
+    writeFileSync(path('one.txt'), `Chapter One\n\n${chapter('English')}`)
+    const secondsOf = async (name: string) => {
+      const { code, stdout } = await run(name, '-o', path(`${name}.wav`), '--json')
+      assert.is(code, 0)
+      const { skipped, seconds, chunks } = JSON.parse(stdout)
+      assert.is(chunks.spoken + skipped.length, chunks.total)
+      return { skipped: skipped as string[], seconds }
+    }
+    const [three, one] = [await secondsOf('three.txt'), await secondsOf('one.txt')]
+    assert.equal(one.skipped, [])
+    assert.ok(Math.abs(three.seconds - one.seconds) < 5, `${three.seconds} s, and of English ${one.seconds} s`)
+    assert.ok(three.skipped.length > 2)
+  },
+)
 
 test('without a file a long text is refused as ever', async () => {
   const refused = await run('short.txt')
