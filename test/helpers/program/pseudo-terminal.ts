@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from '../eventually.ts'
 import { aichatCommand } from './command.ts'
+import { openRecording } from './recording.ts'
 
 /** Whether there is util-linux's `script`, which gives a command a terminal of its own. */
 export const hasPseudoTerminal = spawnSync('script', ['--version'], { stdio: 'ignore' }).status === 0
@@ -89,8 +90,8 @@ export interface Transcript extends Pick<TestTerminal, 'shows' | 'shown'> {
   marksPastes(): boolean
 }
 
-/** Opens one that waits until `closed` resolves. */
-export function openTranscript(closed: Promise<unknown>): Transcript {
+/** Opens one that waits until `closed` resolves; `record` gets all that is added. */
+export function openTranscript(closed: Promise<unknown>, record: (text: string) => void): Transcript {
   const told = new EventEmitter()
   let shown = ''
   let seen = 0
@@ -103,6 +104,7 @@ export function openTranscript(closed: Promise<unknown>): Transcript {
   return {
     add(text) {
       shown += text
+      record(text)
       told.emit('shown')
     },
     shown: () => shown,
@@ -163,7 +165,7 @@ export async function openTerminal(
   const timer = setTimeout(() => child.kill('SIGKILL'), limitMs)
   closed.finally(() => clearTimeout(timer))
   child.stdin.on('error', () => {})
-  const transcript = openTranscript(closed)
+  const transcript = openTranscript(closed, openRecording(words, [columns, rows]))
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     transcript.add(text)
     heard(text)

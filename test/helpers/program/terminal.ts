@@ -10,6 +10,7 @@ import {
   type TestTerminal,
   type Typed,
 } from './pseudo-terminal.ts'
+import { openRecording } from './recording.ts'
 
 export interface Ran {
   readonly code: number
@@ -174,7 +175,7 @@ export function openTerminalHere(
   // In a later turn, when the transcript is there.
   const closed = Promise.resolve().then(() => main(words, io as Io))
   closed.catch(() => {})
-  const transcript = openTranscript(closed)
+  const transcript = openTranscript(closed, openRecording(words, size))
   const signal = (name: NodeJS.Signals) =>
     signals.abort({ SIGINT: interrupted, SIGTERM: terminated }[name as string] ?? new Error('terminal closed'))
   return {

@@ -1,0 +1,128 @@
+/**
+ * Makes the picture of README, `man/first-hour.svg`, and its recording, `man/first-hour.cast` (`asciinema play FILE`): a person
+ * goes from an empty home to an answer at a terminal. A stand-in takes the provider's place, so the answer is ours.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import xterm from '@xterm/headless'
+import { goodKey, openScene, speaksOpenAi } from '../cli/setup/scene.ts'
+import { temporaryFolder } from '../helpers/folders.ts'
+import { openTerminalHere } from '../helpers/program/terminal.ts'
+import { completionEvents } from '../helpers/providers/fake-provider.ts'
+import { print } from './parts/figures.ts'
+
+const size = [84, 22] as const
+const answer = 'Rain drums on the roof,\na cat, unmoved by thunder,\nturns over. **Sleeps on.**\n'
+
+/** Milliseconds: between two keys, between two pieces of the answer, and while a person reads. */
+const [typing, streaming, reading] = [55, 90, 1200]
+
+const steps = [
+  [/Who shall answer\?[\s\S]*provider that I have a key for/, '\r'],
+  [/Paste the key/, `${goodKey}\r`],
+  [/Which model answers\?[\s\S]*gpt-4o/, '\r'],
+  [/Ask something[\s\S]*> /, 'a haiku about my cat, who fears no thunder\r'],
+  [/Sleeps on[\s\S]*> /, '\x04'],
+] as const
+
+export async function bench(): Promise<void> {
+  const folder = temporaryFolder()
+  process.env['AICHAT_TEST_RECORDINGS'] = folder
+  const speaks = speaksOpenAi(goodKey)
+  await using scene = await openScene((request, response) => {
+    if (request.url !== '/v1/chat/completions') return speaks(request, response)
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const events = completionEvents(answer.split(/(?<= )/), 'gpt-4.1-mini')
+    void (async () => {
+      for (const event of events) {
+        await setTimeout(streaming)
+        response.write(event)
+      }
+      response.end()
+    })()
+  })
+  const terminal = openTerminalHere([], { ...scene.environment, TERM: 'xterm-256color' }, { size })
+  for (const [shown, keys] of steps) {
+    await terminal.shows(shown)
+    await setTimeout(reading)
+    for (const key of keys) {
+      terminal.type(key)
+      await setTimeout(keys.startsWith(goodKey) ? 2 : typing)
+    }
+  }
+  await terminal.ended()
+  const recorded = readFileSync(join(folder, readdirSync(folder)[0]!), 'utf8')
+  const cast = recorded.replaceAll(scene.home, '/home/ada/.config/aichat')
+  writeFileSync('man/first-hour.cast', cast)
+  writeFileSync('man/first-hour.svg', await pictureOf(cast))
+  print(`man/first-hour.cast and man/first-hour.svg: ${cast.split('\n').length - 2} outputs`)
+}
+
+const cell = { width: 8.4, height: 18 } as const
+const margin = 14
+
+/** The screen at the end of a recording, with what scrolled out of it. */
+async function pictureOf(cast: string): Promise<string> {
+  const screen = new xterm.Terminal({ cols: size[0], rows: size[1], scrollback: 1000, allowProposedApi: true })
+  for (const line of cast.trim().split('\n').slice(1))
+    await new Promise<void>((resolve) => screen.write((JSON.parse(line) as [number, string, string])[2], resolve))
+  const lines = linesOf(screen.buffer.active)
+  const [width, height] = [size[0] * cell.width + 2 * margin, lines.length * cell.height + 2 * margin]
+  const texts = lines.map(
+    (spans, row) => `<text y="${margin + 13 + row * cell.height}">${spans.map(spanText).join('')}</text>`,
+  )
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" xml:space="preserve" role="img">
+<title>aichat at a terminal: from an empty home to an answer</title>
+<rect width="100%" height="100%" rx="8" fill="#16191f"/>
+<g fill="#d7dae0">
+${texts.join('\n')}
+</g>
+</svg>
+`
+}
+
+interface Span {
+  readonly column: number
+  readonly style: string
+  text: string
+}
+
+function linesOf(buffer: xterm.IBuffer): Span[][] {
+  const lines: Span[][] = []
+  for (let row = 0; row < buffer.length; row++) {
+    const spans: Span[] = []
+    const line = buffer.getLine(row)!
+    for (let column = 0; column < line.length; column++) {
+      const found = line.getCell(column)!
+      const text = found.getChars() || ' '
+      const last = spans.at(-1)
+      const style = styleOf(found)
+      if (last?.style === style) last.text += text
+      else spans.push({ column, style, text })
+    }
+    lines.push(spans.filter(({ text }) => text.trim() !== ''))
+  }
+  while (lines.at(-1)?.length === 0) lines.pop()
+  return lines
+}
+
+/** The first sixteen colours of a terminal, on a dark ground. */
+const palette =
+  '#3b4048 #e06c75 #98c379 #e5c07b #61afef #c678dd #56b6c2 #d7dae0 #6b7280 #e06c75 #98c379 #e5c07b #61afef #c678dd #56b6c2 #ffffff'.split(
+    ' ',
+  )
+
+function styleOf(found: xterm.IBufferCell): string {
+  const colour = found.isFgPalette() ? palette[found.getFgColor()] : undefined
+  return [
+    ...(colour ? [`fill="${colour}"`] : []),
+    ...(found.isBold() ? ['font-weight="bold"'] : []),
+    ...(found.isDim() ? ['opacity="0.6"'] : []),
+  ].join(' ')
+}
+
+function spanText({ column, style, text }: Span): string {
+  const escaped = text.trimEnd().replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+  return `<tspan x="${(margin + column * cell.width).toFixed(1)}"${style && ` ${style}`}>${escaped}</tspan>`
+}
