@@ -1,13 +1,9 @@
 import type { Price, PriceKey, StoredPrice, Tariff } from '../../usage/usage.ts'
 
-export interface PriceRow {
+export interface PriceRow extends Pick<StoredPrice, 'source' | 'plugin' | 'model' | 'origin'> {
   readonly number: number
-  readonly source: StoredPrice['source']
-  readonly plugin: string
-  readonly model: string
   readonly valid_from: number
   readonly terms: string
-  readonly origin: string
   readonly set_at: number
   readonly ended_at: number | null
 }
