@@ -5,7 +5,6 @@ export interface PriceRow extends Pick<StoredPrice, 'source' | 'plugin' | 'model
   readonly valid_from: number
   readonly terms: string
   readonly set_at: number
-  readonly ended_at: number | null
 }
 
 /** The columns of which one price holds at a time; 0 for a price that always held. */
@@ -13,11 +12,6 @@ export type KeyColumns = readonly [source: string, plugin: string, model: string
 
 export function keyOf({ source, plugin, model, validFrom = 0 }: PriceKey): KeyColumns {
   return [source, plugin, model, validFrom]
-}
-
-/** The number of an id such as `p17`; undefined for ids of other prices. */
-export function numberOf(id: string): number | undefined {
-  return /^p[1-9]\d{0,14}$/.test(id) ? Number(id.slice(1)) : undefined
 }
 
 /** The fields of a price that have no column, the same text for the same terms. */
@@ -55,6 +49,5 @@ export function priceOf(row: PriceRow): StoredPrice {
     ...(row.valid_from !== 0 && { validFrom: row.valid_from }),
     origin: row.origin,
     setAt: row.set_at,
-    ...(row.ended_at !== null && { endedAt: row.ended_at }),
   }
 }
