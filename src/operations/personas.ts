@@ -16,7 +16,7 @@ export function locatePersona(call: Call, { id = '' }: Readonly<Record<string, s
   return ownPersona(call, id)
 }
 
-export const ofPersonas = { access: 'user', scope: 'personas' } as const
+const ofPersonas = { access: 'user', scope: 'personas' } as const
 /** The rules of operations on the persona that the path names. */
 export const onePersona = { ...ofPersonas, locate: locatePersona } as const
 
