@@ -28,12 +28,11 @@ export interface LoginAnswer {
   readonly user: User
 }
 
-/** The user and login of a token, and when it expires; or why it is refused. */
+/** The user and login of a token, or why it is refused. */
 export type Verified =
   | {
       readonly caller: { readonly id: string; readonly username: string; readonly role: Role }
       readonly session: string
-      readonly expiresAt: number
     }
   | 'invalid'
   | 'expired'
@@ -224,7 +223,7 @@ export function createLogins(parts: LoginParts): Logins {
     if (exp * 1000 > live.expires_at) return 'invalid'
     if (live.expires_at <= clock()) return 'expired'
     const caller = { id: live.user_id, username: live.username, role: live.role }
-    return { caller, session: sid, expiresAt: live.expires_at }
+    return { caller, session: sid }
   }
 
   /** Adds an account and logs it in. `notFirst`, where given, is the failure when another account was first. */

@@ -31,20 +31,20 @@ export interface Logins {
 export function openLogins({ paths }: Pick<Settings, 'paths'>, keychain: Keychain = createKeychain()): Logins {
   const path = join(paths.config, 'logins.json')
   const file = openSecretFile(join(paths.config, 'tokens.json'))
+  const placeOf = (storage: TokenStorage = 'file') => (storage === 'keychain' ? keychain : file)
   return {
     read,
     async token(server) {
       const login = find(server)
       if (!login) return undefined
       const name = originOf(login.server)
-      const token = login.storage === 'keychain' ? await keychain.get(name) : file.get(name)
+      const token = await placeOf(login.storage).get(name)
       return token === undefined ? undefined : { token, from: login.storage }
     },
     chooseStorage: (fileAllowed) => chooseStorage(keychain, fileAllowed),
     async save(login, token, current) {
       const name = originOf(login.server)
-      if (login.storage === 'keychain') await keychain.set(name, token)
-      else file.set(name, token)
+      await placeOf(login.storage).set(name, token)
       change((before) => ({
         current: current ? login.server : before.current,
         logins: [...others(before, login.server), login],
@@ -52,8 +52,7 @@ export function openLogins({ paths }: Pick<Settings, 'paths'>, keychain: Keychai
     },
     async forget(server) {
       const name = originOf(server)
-      if (find(server)?.storage === 'keychain') await keychain.remove(name)
-      else file.remove(name)
+      await placeOf(find(server)?.storage).remove(name)
       change((before) => {
         const isCurrent = before.current !== null && originOf(before.current) === name
         return { current: isCurrent ? null : before.current, logins: others(before, server) }

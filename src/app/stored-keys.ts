@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { createKeychain, keychainIndex, openKeychainSecrets } from '../keychain/keychain.ts'
+import { chooseStorage, createKeychain, keychainIndex, openKeychainSecrets } from '../keychain/keychain.ts'
 import { allNamesOf } from '../plugins/plugins.ts'
 import type { App } from './compose.ts'
 
@@ -7,9 +7,9 @@ import type { App } from './compose.ts'
 export interface StoredKeys {
   /** Names of stored keys and of those that plugins use, sorted, with the place that is read first. */
   list(): readonly { readonly name: string; readonly from: string }[]
-  /** True where the keychain works. Throws `unavailable` where it does not, unless a file is allowed. */
-  chooseKeychain(fileAllowed: boolean): Promise<boolean>
-  set(name: string, value: string, inKeychain: boolean): Promise<void>
+  /** The keychain, else, if allowed, the file. Throws `unavailable` where neither can be used. */
+  chooseStorage(fileAllowed: boolean): Promise<'keychain' | 'file'>
+  set(name: string, value: string, storage: 'keychain' | 'file'): Promise<void>
   /**
    * Stores a key in the keychain, or where none works in the file. Throws `unavailable` where a keychain that does not open holds
    * an earlier one, which would go before it.
@@ -31,14 +31,7 @@ export function openStoredKeys({ settings, secrets: file, plugins, keys }: App):
         return from ? [{ name, from }] : []
       })
     },
-    chooseKeychain: (fileAllowed) =>
-      native.probe().then(
-        () => true,
-        (reason) => {
-          if (fileAllowed) return false
-          throw reason
-        },
-      ),
+    chooseStorage: (fileAllowed) => chooseStorage(native, fileAllowed),
     async keep(name, value) {
       const stored = native.probe().then(() => keychain.set(name, value))
       const failure = await stored.catch((reason: unknown) => reason)
@@ -51,10 +44,7 @@ export function openStoredKeys({ settings, secrets: file, plugins, keys }: App):
       file.set(name, value)
       return 'file'
     },
-    async set(name, value, inKeychain) {
-      if (inKeychain) await keychain.set(name, value)
-      else file.set(name, value)
-    },
+    set: async (name, value, storage) => (storage === 'keychain' ? keychain : file).set(name, value),
     async remove(name) {
       return [await keychain.remove(name), file.remove(name)].includes(true)
     },

@@ -50,6 +50,7 @@ export function openToolServers(
 ): ToolServers {
   const list = openServerList(join(paths.config, 'mcp.json'))
   const file = openSecretFile(join(paths.config, 'mcp-secrets.json'))
+  const placeOf = (storage: 'keychain' | 'file') => (storage === 'keychain' ? keychain : file)
   let client: HttpClient | undefined
   const shared = new Map<string, Shared>()
   const self: ToolServers = {
@@ -76,14 +77,9 @@ export function openToolServers(
       })
     },
     chooseStorage: (fileAllowed) => chooseStorage(keychain, fileAllowed),
-    async setSecrets(name, storage, secrets) {
-      const text = JSON.stringify(secrets)
-      if (storage === 'keychain') await keychain.set(accountOf(name), text)
-      else file.set(accountOf(name), text)
-    },
+    setSecrets: async (name, storage, secrets) => placeOf(storage).set(accountOf(name), JSON.stringify(secrets)),
     async removeSecrets(name, storage) {
-      if (storage === 'keychain') await keychain.remove(accountOf(name))
-      else if (storage === 'file') file.remove(accountOf(name))
+      if (storage) await placeOf(storage).remove(accountOf(name))
     },
     async close() {
       const open = [...shared.values()]
@@ -96,7 +92,7 @@ export function openToolServers(
 
   async function secretsOf(name: string, { secrets }: ConfiguredServer): Promise<ServerSecrets> {
     if (secrets === undefined) return {}
-    const text = secrets === 'keychain' ? await keychain.get(accountOf(name)) : file.get(accountOf(name))
+    const text = await placeOf(secrets).get(accountOf(name))
     if (text !== undefined) return parseJson(text, 'the secret') as ServerSecrets
     throw new AppError('configuration', `The secrets of the MCP server ${name} are gone from the ${secrets}`, {
       details: [`Add it again: aichat mcp add ${name} --force …`],

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { adaptationRequest } from '../personas/personas.ts'
 import { page } from './input.ts'
+import { ofPersona } from './memories.ts'
 import { defineOperation } from './operation.ts'
-import { locatePersona, ownPersona } from './personas.ts'
+import { onePersona } from './personas.ts'
 
 const preference = z.looseObject({
   value: z.unknown(),
@@ -50,22 +51,17 @@ const id = z.string()
 export const showState = defineOperation({
   name: 'personas.state',
   route: 'GET /api/personas/:id/state',
-  access: 'user',
-  scope: 'personas',
+  ...onePersona,
   summary: 'Shows the adaptation state of a persona.',
   input: z.object({ id }),
   output: personaState,
-  run: async (call, input) => {
-    const persona = await ownPersona(call, input.id)
-    return (await call.app.packages()).adaptation.state(persona)
-  },
+  run: async ({ app }, _input, persona) => (await app.packages()).adaptation.state(persona),
 })
 
 export const showMemoryOwner = defineOperation({
   name: 'memories.owner',
   route: 'GET /api/personas/:id/memory/owner',
-  access: 'user',
-  scope: 'memory',
+  ...ofPersona,
   summary: 'Shows the owner of the memory: the persona’s name and description, and its learned state.',
   input: z.object({ id }),
   output: z.object({
@@ -74,10 +70,9 @@ export const showMemoryOwner = defineOperation({
     description: z.exactOptional(z.string()),
     state: personaState,
   }),
-  run: async (call, input) => {
-    const persona = await ownPersona(call, input.id)
+  run: async ({ app }, _input, persona) => {
     const { name, description } = persona
-    const state = await (await call.app.packages()).adaptation.state(persona)
+    const state = await (await app.packages()).adaptation.state(persona)
     return { id: persona.id, name, ...(description !== undefined && { description }), state }
   },
 })
@@ -85,30 +80,21 @@ export const showMemoryOwner = defineOperation({
 export const adaptPersona = defineOperation({
   name: 'personas.adapt',
   route: 'POST /api/personas/:id/state/adaptation',
-  access: 'user',
-  scope: 'personas',
+  ...onePersona,
   summary: 'Applies or undoes an adaptation, or answers a proposal; the answer holds the change.',
-  locate: locatePersona,
   input: adaptationRequest.extend({ id }),
   output: z.object({ state: personaState, record: adaptationRecord }),
-  run: async (call, { id, ...request }) => {
-    const persona = await ownPersona(call, id)
-    return (await call.app.packages()).adaptation.adapt(persona, request)
-  },
+  run: async ({ app }, { id: _id, ...request }, persona) => (await app.packages()).adaptation.adapt(persona, request),
 })
 
 export const listAdaptations = defineOperation({
   name: 'personas.adaptations',
   route: 'GET /api/personas/:id/state/adaptation',
-  access: 'user',
-  scope: 'personas',
+  ...onePersona,
   summary: 'Lists the adaptation log of a persona, newest first; undone records are marked.',
-  locate: locatePersona,
   input: z.object({ id, ...page }),
   output: z.object({ records: z.array(adaptationRecord), total: z.int() }),
-  run: async ({ app }, { id: _id, ...range }, persona) => {
-    return (await app.packages()).adaptation.log(persona, range)
-  },
+  run: async ({ app }, { id: _id, ...range }, persona) => (await app.packages()).adaptation.log(persona, range),
 })
 
 export const adaptationOperations = [showState, showMemoryOwner, adaptPersona, listAdaptations]

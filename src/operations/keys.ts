@@ -92,6 +92,8 @@ async function locateKey({ app, caller }: Call, { id = '' }: Readonly<Record<str
   throw new AppError('not_found', `API key "${id.slice(0, 100)}" not found`)
 }
 
+const oneKey = { access: 'user', locate: locateKey } as const
+
 export const listKeys = defineOperation({
   name: 'keys.list',
   route: 'GET /api/keys',
@@ -149,9 +151,8 @@ export const createKey = defineOperation({
 export const showKey = defineOperation({
   name: 'keys.show',
   route: 'GET /api/keys/:id',
-  access: 'user',
+  ...oneKey,
   summary: 'Shows an API key without its secret, and which of its secrets was used when.',
-  locate: locateKey,
   input: z.object({ id: z.string() }),
   output: keyView,
   run: async ({ app }, _input, key) => viewOf(await app.apiKeys(), key),
@@ -160,12 +161,11 @@ export const showKey = defineOperation({
 export const updateKey = defineOperation({
   name: 'keys.update',
   route: 'PUT /api/keys/:id',
-  access: 'user',
+  ...oneKey,
   audited: true,
   summary:
     'Changes the name, scopes, lists or expiry of an API key: absent fields stay, null allows all or takes the expiry away.',
   limit,
-  locate: locateKey,
   input: z.strictObject({
     id: z.string(),
     ...chosen,
@@ -192,12 +192,11 @@ export const updateKey = defineOperation({
 export const rotateKey = defineOperation({
   name: 'keys.rotate',
   route: 'POST /api/keys/:id/rotate',
-  access: 'user',
+  ...oneKey,
   audited: true,
   summary:
     'Gives an API key a new secret, which is in this answer alone; the old one works for `overlap`, 24 hours by default.',
   limit,
-  locate: locateKey,
   input: z.strictObject({ id: z.string(), overlap: overlap.default(usualOverlap) }),
   output: keyWithSecret,
   deed: (_input, { name }) => ({ name }),
@@ -211,10 +210,9 @@ export const rotateKey = defineOperation({
 export const revokeKey = defineOperation({
   name: 'keys.revoke',
   route: 'DELETE /api/keys/:id',
-  access: 'user',
+  ...oneKey,
   audited: true,
   summary: 'Revokes an API key for good and ends its open streams; it stays in lists, since usage names it.',
-  locate: locateKey,
   input: z.object({ id: z.string() }),
   output: z.object({ id: z.string(), revoked: z.literal(true) }),
   deed: (_input, _output, { name }) => ({ name }),

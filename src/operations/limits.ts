@@ -105,6 +105,8 @@ const limitView = z.object({
 /** `key:ID`, `user:NAME`, `plugin:ID` or `all`. */
 const subject = z.string().max(300)
 
+const changesLimits = { access: 'admin', audited: true } as const
+
 export const listLimits = defineOperation({
   name: 'limits.list',
   route: 'GET /api/limits',
@@ -160,8 +162,7 @@ export const checkLimit = defineOperation({
 const setLimit = defineOperation({
   name: 'limits.set',
   route: 'PUT /api/limits/:subject',
-  access: 'admin',
-  audited: true,
+  ...changesLimits,
   summary: 'Replaces the limits of a subject; its counts and spent money stay.',
   limit: 16 * 1024,
   input: z.strictObject({ subject, ...limitFields }),
@@ -176,8 +177,7 @@ const setLimit = defineOperation({
 export const changeLimit = defineOperation({
   name: 'limits.change',
   route: 'POST /api/limits/:subject/change',
-  access: 'admin',
-  audited: true,
+  ...changesLimits,
   summary:
     'Changes the limits of a subject that are named, and makes them where there are none: null takes one away, budgets replace all its budgets, and timezone, hard and warn are for each of them. Others stay as they are at the moment of the write; a subject without any left has no limits.',
   limit: 16 * 1024,
@@ -202,8 +202,7 @@ export const changeLimit = defineOperation({
 export const removeLimit = defineOperation({
   name: 'limits.remove',
   route: 'DELETE /api/limits/:subject',
-  access: 'admin',
-  audited: true,
+  ...changesLimits,
   summary: 'Removes the limits of a subject.',
   input: z.object({ subject }),
   output: z.object({ message: z.string(), id: z.string() }),
@@ -216,8 +215,7 @@ export const removeLimit = defineOperation({
 export const resetLimit = defineOperation({
   name: 'limits.reset',
   route: 'POST /api/limits/:subject/reset',
-  access: 'admin',
-  audited: true,
+  ...changesLimits,
   summary:
     'Begins the spend of the budgets of a subject anew; their periods stay, and requests and tokens are not reset.',
   input: z.strictObject({ subject }),

@@ -92,14 +92,15 @@ const mostFound = 100
 
 const foundLimit = z.coerce.number().int().min(1).max(mostFound)
 
+/** The rules of operations on the memory of the persona that the path names. */
+export const ofPersona = { access: 'user', scope: 'memory', locate: locatePersona } as const
+
 export const addMemory = defineOperation({
   name: 'memories.add',
   route: 'POST /api/personas/:id/memory',
-  access: 'user',
-  scope: 'memory',
+  ...ofPersona,
   status: 201,
   summary: 'Stores a memory. Storing the same content again renews it.',
-  locate: locatePersona,
   input: memoryInput.extend(personaId.shape),
   output: memory.extend({
     /** The memories evicted to make room. */
@@ -120,12 +121,10 @@ const mostInBatch = 1000
 const addMemories = defineOperation({
   name: 'memories.addBatch',
   route: 'POST /api/personas/:id/memory/batch',
-  access: 'user',
-  scope: 'memory',
+  ...ofPersona,
   status: 201,
   limit: 32 * 1024 * 1024,
   summary: 'Stores up to 1,000 memories, all of them or none; those that are there already are renewed.',
-  locate: locatePersona,
   input: z.strictObject({
     id: z.string(),
     memories: z.array(memoryInput).min(1).max(mostInBatch),
@@ -151,6 +150,8 @@ async function locateMemory(
   return { persona, memory: await (await call.app.personas()).memories.get(persona, memory_id) }
 }
 
+const ofMemory = { ...ofPersona, locate: locateMemory } as const
+
 function withoutEmbedding({ embedding: _embedding, ...rest }: MemoryView) {
   return rest
 }
@@ -159,10 +160,8 @@ export const showMemory = defineOperation({
   name: 'memories.show',
   failures: [404],
   route: 'GET /api/personas/:id/memory/:memory_id',
-  access: 'user',
-  scope: 'memory',
+  ...ofMemory,
   summary: 'Shows a memory; its embedding on request.',
-  locate: locateMemory,
   input: memoryId.extend({ include: z.exactOptional(z.enum(['embedding'])) }),
   output: memory,
   run: (_call, { include }, located) => {
@@ -190,10 +189,8 @@ export const editMemory = defineOperation({
   name: 'memories.edit',
   failures: [404],
   route: 'PUT /api/personas/:id/memory/:memory_id',
-  access: 'user',
-  scope: 'memory',
+  ...ofMemory,
   summary: 'Edits a memory: absent fields stay, metadata is merged field by field, and null removes a field of it.',
-  locate: locateMemory,
   input: memoryChange.extend(memoryId.shape),
   output: memory,
   run: async ({ app }, { id: _id, memory_id: _memory, ...change }, { persona, memory: before }) => {
@@ -208,10 +205,8 @@ export const removeMemory = defineOperation({
   name: 'memories.remove',
   failures: [404],
   route: 'DELETE /api/personas/:id/memory/:memory_id',
-  access: 'user',
-  scope: 'memory',
+  ...ofMemory,
   summary: "Removes a memory for good, also from the persona's backups.",
-  locate: locateMemory,
   input: memoryId,
   output: z.object({ deleted: z.literal(1), backups, may_remain_in: mayRemainIn }),
   run: async ({ app, caller }, { memory_id }, { persona }) => {
@@ -223,10 +218,8 @@ export const removeMemory = defineOperation({
 export const listMemories = defineOperation({
   name: 'memories.list',
   route: 'GET /api/personas/:id/memory',
-  access: 'user',
-  scope: 'memory',
+  ...ofPersona,
   summary: "Lists a persona's memories, newest first, all or those that meet the conditions; embeddings on request.",
-  locate: locatePersona,
   // Strict: an ignored misspelt filter would widen the result.
   input: z
     .strictObject({
@@ -261,11 +254,9 @@ export const listMemories = defineOperation({
 export const searchMemories = defineOperation({
   name: 'memories.search',
   route: 'POST /api/personas/:id/memory/search',
-  access: 'user',
-  scope: 'memory',
+  ...ofPersona,
   summary:
     'Searches memories by words and by meaning, best first, each with the parts of its score; all, or those that meet the conditions.',
-  locate: locatePersona,
   // Strict: an ignored misspelt filter would widen the result.
   input: z.strictObject({
     id: z.string(),
@@ -334,12 +325,10 @@ export const searchMemories = defineOperation({
 export const wipeMemories = defineOperation({
   name: 'memories.wipe',
   route: 'DELETE /api/personas/:id/memory',
-  access: 'user',
+  ...ofPersona,
   audited: true,
-  scope: 'memory',
   summary:
     "Wipes memories for good, also from the persona's backups: all of them, those of a category, or those before a time.",
-  locate: locatePersona,
   // Strict: an ignored misspelt filter would wipe everything.
   input: z.strictObject({
     id: z.string(),
@@ -362,10 +351,8 @@ export const wipeMemories = defineOperation({
 export const listCategories = defineOperation({
   name: 'memories.categories',
   route: 'GET /api/personas/:id/memory/categories',
-  access: 'user',
-  scope: 'memory',
+  ...ofPersona,
   summary: "Counts a persona's memories by category; the empty category holds those without one.",
-  locate: locatePersona,
   input: personaId,
   output: z.object({ categories: z.array(z.object({ category: z.string(), count: z.int() })) }),
   run: async ({ app }, _input, persona) => ({
@@ -376,10 +363,8 @@ export const listCategories = defineOperation({
 export const listEvictions = defineOperation({
   name: 'memories.evictions',
   route: 'GET /api/personas/:id/memory/evictions',
-  access: 'user',
-  scope: 'memory',
+  ...ofPersona,
   summary: 'Lists the evicted memories with the reason, newest first.',
-  locate: locatePersona,
   input: personaId.extend({ limit: page.limit }),
   output: z.object({ evictions: z.array(eviction) }),
   run: async ({ app }, { limit }, persona) => ({

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { permitsOf } from '../accounts/accounts.ts'
 import type { App } from '../app/app.ts'
 import { hostOf, isObject, type JsonObject, objectOf, stringOf, unknownPlugin } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
@@ -9,18 +8,14 @@ import { rateText } from '../usage/usage.ts'
 import { modelRow, modelRows } from './models.ts'
 import { type Call, defineOperation } from './operation.ts'
 
-/** The facts of a model on this machine, as its runner tells them; each may be missing. */
-const localFacts = {
+const details = z.object({
+  ...modelRow.shape,
+  /** The facts of a model on this machine, as its runner tells them. */
   bytes: z.exactOptional(z.int()),
   family: z.exactOptional(z.string()),
   parameter_size: z.exactOptional(z.string()),
   quantization: z.exactOptional(z.string()),
   format: z.exactOptional(z.string()),
-}
-
-const details = z.object({
-  ...modelRow.shape,
-  ...localFacts,
   /** Where the window is from; absent where it is unknown. */
   context_source: z.exactOptional(z.enum(windowSources)),
   /** Input and output that the model supports; empty where unknown. */
@@ -66,39 +61,6 @@ export const showModel = defineOperation({
     return row.plugin === null ? localDetails(call.app, row) : pluginDetails(call.app, row, row.plugin)
   },
 })
-
-const runningRow = z.object({
-  id: z.string(),
-  /** The name for chats. */
-  name: z.string(),
-  runner: z.string(),
-  ...localFacts,
-  /** Bytes of it in the memory of the graphics card. */
-  graphics_bytes: z.exactOptional(z.int()),
-  context_window: z.exactOptional(z.int()),
-  /** Milliseconds since 1970 UTC: when the runner will forget it. */
-  expires_at: z.exactOptional(z.int()),
-})
-
-export const runningModels = defineOperation({
-  name: 'models.running',
-  route: 'GET /api/models/running',
-  access: 'user',
-  scope: 'models',
-  impersonal: true,
-  summary: 'Lists the models in the memory of the model runner.',
-  input: z.object({}),
-  output: z.object({ models: z.array(runningRow) }),
-  run: async ({ app, caller }) => {
-    if (caller.key?.personas) return { models: [] }
-    const permits = permitsOf(caller.key) ?? (() => true)
-    const { ollama } = await app.chat()
-    const rows = (await ollama.running()).filter(({ name }) => permits({ plugin: null, model: String(name) }))
-    return { models: rows.map(runningOf) }
-  },
-})
-
-export const modelDetailOperations = [showModel, runningModels]
 
 type Row = z.output<typeof modelRow>
 
@@ -192,25 +154,13 @@ function windowOf(context: unknown): { context_window?: number; context_source?:
   return isStated ? { context_window: context, context_source: 'runner' } : {}
 }
 
-/** The facts in a row of the runner's lists. */
+/** The facts in a row of the runner's list. */
 function factsOf(row: JsonObject) {
   const { family, parameter_size, quantization_level, format } = objectOf(row['details'])
+  const bytes = row['size']
   return {
-    ...integers({ bytes: row['size'] }),
+    ...(Number.isSafeInteger(bytes) && (bytes as number) >= 0 && { bytes: bytes as number }),
     ...texts({ family, parameter_size, quantization: quantization_level, format }),
-  }
-}
-
-function runningOf(row: JsonObject): z.output<typeof runningRow> {
-  const id = String(row['name'])
-  const expires = Date.parse(String(row['expires_at']))
-  return {
-    id,
-    name: `local:${id}`,
-    runner: 'ollama',
-    ...factsOf(row),
-    ...integers({ graphics_bytes: row['size_vram'], context_window: row['context_length'] }),
-    ...(Number.isFinite(expires) && { expires_at: expires }),
   }
 }
 
@@ -220,12 +170,6 @@ const longestFact = 200
 function texts<K extends string>(values: Readonly<Record<K, unknown>>): { [key in K]?: string } {
   const entries = Object.entries(values).filter(([, value]) => typeof value === 'string' && value !== '')
   return Object.fromEntries(entries.map(([key, value]) => [key, (value as string).slice(0, longestFact)])) as never
-}
-
-function integers<K extends string>(values: Readonly<Record<K, unknown>>): { [key in K]?: number } {
-  return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => Number.isSafeInteger(value) && (value as number) >= 0),
-  ) as never
 }
 
 /** The first two lines of a licence: its name and version. */

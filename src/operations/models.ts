@@ -5,6 +5,7 @@ import type { App } from '../app/app.ts'
 import { modelFacts, type RefreshRequest, type RefreshRow } from '../plugins/plugins.ts'
 import { queryFlag } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
+import { changesPlugins } from './plugins.ts'
 
 export const modelRow = z.object({
   id: z.string(),
@@ -112,9 +113,7 @@ export const refreshModels = defineOperation({
   name: 'models.refresh',
   failures: [404, 502, 504],
   route: 'POST /api/models/refresh',
-  access: 'admin',
-  impersonal: true,
-  audited: true,
+  ...changesPlugins,
   summary:
     'Fetches model lists from their providers: of the named plugins, or of all that are not retired and have a key. An implausible list leaves the old one in use.',
   input: z.strictObject({
@@ -157,9 +156,7 @@ export const restoreModels = defineOperation({
   name: 'models.restore',
   failures: [404],
   route: 'POST /api/models/restore',
-  access: 'admin',
-  impersonal: true,
-  audited: true,
+  ...changesPlugins,
   summary: "Restores a plugin's model list from before the last change.",
   input: z.object({ plugin: z.string() }),
   output: refreshRow,

@@ -32,7 +32,7 @@ export {
   showMemory,
   wipeMemories,
 } from './memories.ts'
-export { runningModels, showModel } from './model-details.ts'
+export { showModel } from './model-details.ts'
 export { listModels, refreshModels, restoreModels } from './models.ts'
 export {
   type Ask,

@@ -48,47 +48,40 @@ const verification = z.object({
   adaptations: z.int(),
 })
 
+/** A package holds the whole persona, with its memory. */
+const wholePersonas = { access: 'user', scope: ['personas', 'memory'] } as const
+const wholePersona = { ...wholePersonas, locate: locatePersona } as const
+
 export const backUpPersona = defineOperation({
   name: 'personas.backup',
   route: 'POST /api/personas/:id/backup',
-  access: 'user',
+  ...wholePersona,
   audited: true,
-  scope: ['personas', 'memory'],
   summary: 'Backs up a persona on this machine.',
-  locate: locatePersona,
   input: z.object({ id }),
   output: backup,
   status: 201,
-  run: async (call, input) => {
-    const persona = await ownPersona(call, input.id)
-    return (await call.app.packages()).backups.create(persona, call.signal)
-  },
+  run: async ({ app, signal }, _input, persona) => (await app.packages()).backups.create(persona, signal),
 })
 
 export const listBackups = defineOperation({
   name: 'personas.backups',
   route: 'GET /api/personas/:id/backups',
-  access: 'user',
-  scope: ['personas', 'memory'],
+  ...wholePersona,
   summary: 'Lists the backups of a persona, newest first.',
   input: z.object({ id }),
   output: z.object({ backups: z.array(backup) }),
-  run: async (call, input) => {
-    const persona = await ownPersona(call, input.id)
-    return { backups: await (await call.app.packages()).backups.list(persona) }
-  },
+  run: async ({ app }, _input, persona) => ({ backups: await (await app.packages()).backups.list(persona) }),
 })
 
 export const restorePersona = defineOperation({
   name: 'personas.restore',
   route: 'POST /api/personas/:id/restore',
-  access: 'user',
+  ...wholePersona,
   audited: true,
-  scope: ['personas', 'memory'],
   summary: 'Restores a persona from a backup (JSON {backup_id}; default the newest) or a package.',
   limit: packageLimits.bytes,
   upload: { field: 'package', as: 'stream', types: packageTypes },
-  locate: locatePersona,
   input: z.object({ id, package: bytes }),
   output: z.object({ restored: z.string(), backup_id: z.string(), memories: z.int(), adaptations: z.int() }),
   run: (call, input) => {
@@ -109,12 +102,10 @@ export const restorePersona = defineOperation({
 export const exportPersona = defineOperation({
   name: 'personas.export',
   route: 'POST /api/personas/:id/export',
-  access: 'user',
+  ...wholePersona,
   audited: true,
-  scope: ['personas', 'memory'],
   summary:
     'Exports a persona as a package or its memories as JSON lines, encrypted with age when a passphrase is given, or as a character card.',
-  locate: locatePersona,
   input: z.object({
     id,
     passphrase: z.exactOptional(z.string().max(1000)),
@@ -123,10 +114,9 @@ export const exportPersona = defineOperation({
   }),
   produces: ['application/json', 'application/zip', 'application/x-ndjson', 'application/octet-stream', 'image/png'],
   output: z.instanceof(Download),
-  run: async (call, { id, passphrase, include_embeddings, format }) => {
-    const persona = await ownPersona(call, id)
-    const { packages } = await call.app.packages()
-    return download(await packages.export(persona, { format, passphrase, embeddings: include_embeddings }, call.signal))
+  run: async ({ app, signal }, { passphrase, include_embeddings: embeddings, format }, persona) => {
+    const { packages } = await app.packages()
+    return download(await packages.export(persona, { format, passphrase, embeddings }, signal))
   },
 })
 
@@ -134,9 +124,8 @@ export const importPersona = defineOperation({
   name: 'personas.import',
   failures: [404, 429],
   route: 'POST /api/personas/import',
-  access: 'user',
+  ...wholePersonas,
   audited: true,
-  scope: ['personas', 'memory'],
   summary:
     'Imports a package, or a file of another program: a character card (JSON, PNG), a Letta agent file, an export of ChatGPT or Claude, or memories as JSON lines. An encrypted one is preceded by a line {"passphrase": …} in the same body.',
   limit: packageLimits.bytes,
@@ -186,12 +175,10 @@ export const importPersona = defineOperation({
 export const verifyPersona = defineOperation({
   name: 'personas.verify',
   route: 'POST /api/personas/:id/verify',
-  access: 'user',
-  scope: ['personas', 'memory'],
+  ...wholePersona,
   summary: 'Verifies a package, or without one the stored persona.',
   limit: packageLimits.bytes,
   upload: { field: 'package', as: 'stream', types: packageTypes },
-  locate: locatePersona,
   input: z.object({ id, package: bytes }),
   output: verification,
   run: (call, input) =>

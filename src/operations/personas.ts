@@ -16,11 +16,14 @@ export function locatePersona(call: Call, { id = '' }: Readonly<Record<string, s
   return ownPersona(call, id)
 }
 
+const ofPersonas = { access: 'user', scope: 'personas' } as const
+/** The rules of operations on the persona that the path names. */
+export const onePersona = { ...ofPersonas, locate: locatePersona } as const
+
 export const listPersonas = defineOperation({
   name: 'personas.list',
   route: 'GET /api/personas',
-  access: 'user',
-  scope: 'personas',
+  ...ofPersonas,
   summary: "Lists the caller's personas, oldest first.",
   input: z.object({}),
   output: z.object({ personas: z.array(personaView) }),
@@ -35,8 +38,7 @@ export const listPersonas = defineOperation({
 export const createPersona = defineOperation({
   name: 'personas.create',
   route: 'POST /api/personas',
-  access: 'user',
-  scope: 'personas',
+  ...ofPersonas,
   status: 201,
   summary: 'Creates a persona.',
   input: personaInput,
@@ -47,8 +49,7 @@ export const createPersona = defineOperation({
 export const showPersona = defineOperation({
   name: 'personas.show',
   route: 'GET /api/personas/:id',
-  access: 'user',
-  scope: 'personas',
+  ...ofPersonas,
   summary: 'Shows a persona.',
   input: personaId,
   output: personaView,
@@ -58,10 +59,8 @@ export const showPersona = defineOperation({
 export const updatePersona = defineOperation({
   name: 'personas.update',
   route: 'PUT /api/personas/:id',
-  access: 'user',
-  scope: 'personas',
+  ...onePersona,
   summary: 'Changes a persona: absent fields stay, null removes an optional one, settings are merged.',
-  locate: locatePersona,
   input: personaChange.extend(personaId.shape),
   output: personaView,
   run: async ({ app, caller }, { id: _id, ...change }, persona) =>
@@ -71,11 +70,9 @@ export const updatePersona = defineOperation({
 export const removePersona = defineOperation({
   name: 'personas.remove',
   route: 'DELETE /api/personas/:id',
-  access: 'user',
+  ...onePersona,
   audited: true,
-  scope: 'personas',
   summary: 'Removes a persona with its memories, its state and its backups.',
-  locate: locatePersona,
   input: personaId,
   output: z.object({ id: z.string(), removed: z.literal(true) }),
   run: async ({ app }, _input, persona) => {

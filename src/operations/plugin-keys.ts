@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { openStoredKeys } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { type Call, defineOperation } from './operation.ts'
+import { changesPlugins } from './plugins.ts'
 
 /** The most characters of a key: the longest of today's providers have some 300. */
 const longestKey = 4_096
@@ -24,9 +25,7 @@ function keyNameOf({ app }: Pick<Call, 'app'>, id: string): string {
 export const setPluginKey = defineOperation({
   name: 'plugins.set_key',
   route: 'PUT /api/plugins/:id/key',
-  access: 'admin',
-  impersonal: true,
-  audited: true,
+  ...changesPlugins,
   summary:
     'Stores the key of a plugin, in the keychain of the machine or in a file that the service alone can read. No answer ever contains it.',
   locate: (call, { id = '' }) => void keyNameOf(call, id),
@@ -51,9 +50,7 @@ export const setPluginKey = defineOperation({
 const removePluginKey = defineOperation({
   name: 'plugins.remove_key',
   route: 'DELETE /api/plugins/:id/key',
-  access: 'admin',
-  impersonal: true,
-  audited: true,
+  ...changesPlugins,
   summary: 'Removes the stored key of a plugin; one in a variable of the service stays.',
   input: z.object({ id: z.string() }),
   output: keyPlace.extend({ removed: z.boolean() }),

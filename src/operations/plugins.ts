@@ -28,11 +28,14 @@ function written({ app }: Pick<Call, 'app'>, view: PluginView) {
   return { ...view, warnings: app.plugins.warnings(app.plugins.export(view.id)) }
 }
 
+const readsPlugins = { access: 'user', impersonal: true } as const
+/** The rules of what changes plugins, their keys and the models behind them. */
+export const changesPlugins = { access: 'admin', impersonal: true, audited: true } as const
+
 export const listPlugins = defineOperation({
   name: 'plugins.list',
   route: 'GET /api/plugins',
-  access: 'user',
-  impersonal: true,
+  ...readsPlugins,
   summary: 'Lists the installed plugins.',
   input: z.object({}),
   output: z.object({
@@ -46,8 +49,7 @@ export const listPlugins = defineOperation({
 export const currentPlugin = defineOperation({
   name: 'plugins.current',
   route: 'GET /api/plugins/active/current',
-  access: 'user',
-  impersonal: true,
+  ...readsPlugins,
   summary: 'Shows the active plugin of a kind, or null.',
   input: z.object({ type: kind.default('chat') }),
   output: pluginView.nullable(),
@@ -60,8 +62,7 @@ export const currentPlugin = defineOperation({
 export const pluginStatus = defineOperation({
   name: 'plugins.status',
   route: 'GET /api/plugins/status/all',
-  access: 'user',
-  impersonal: true,
+  ...readsPlugins,
   summary: 'Shows for every plugin whether it is usable, its last error and its circuit.',
   input: z.object({}),
   output: z.object({
@@ -100,8 +101,7 @@ export const pluginStatus = defineOperation({
 export const showPlugin = defineOperation({
   name: 'plugins.show',
   route: 'GET /api/plugins/:id',
-  access: 'user',
-  impersonal: true,
+  ...readsPlugins,
   summary: 'Shows one plugin.',
   input: pluginId,
   output: pluginView,
@@ -111,8 +111,7 @@ export const showPlugin = defineOperation({
 export const exportPlugin = defineOperation({
   name: 'plugins.export',
   route: 'GET /api/plugins/:id/export',
-  access: 'user',
-  impersonal: true,
+  ...readsPlugins,
   summary: 'Exports the plugin document, which another installation can install.',
   input: pluginId,
   output: pluginManifest,
@@ -123,9 +122,7 @@ export const exportPlugin = defineOperation({
 export const installPlugin = defineOperation({
   name: 'plugins.install',
   route: 'POST /api/plugins/install',
-  access: 'admin',
-  impersonal: true,
-  audited: true,
+  ...changesPlugins,
   summary: 'Installs a plugin document.',
   limit: 256 * 1024,
   bodyField: 'document',
@@ -140,9 +137,7 @@ export const installPlugin = defineOperation({
 const uploadPlugin = defineOperation({
   name: 'plugins.upload',
   route: 'POST /api/plugins/upload',
-  access: 'admin',
-  impersonal: true,
-  audited: true,
+  ...changesPlugins,
   summary: 'Installs a plugin document from an uploaded file.',
   limit: 512 * 1024,
   upload: { field: 'file', as: 'multipart' },
@@ -157,9 +152,7 @@ const uploadPlugin = defineOperation({
 export const updatePlugin = defineOperation({
   name: 'plugins.update',
   route: 'PUT /api/plugins/:id',
-  access: 'admin',
-  impersonal: true,
-  audited: true,
+  ...changesPlugins,
   summary: 'Replaces a plugin by a whole document with the same id.',
   limit: 256 * 1024,
   bodyField: 'document',
@@ -173,9 +166,7 @@ export const updatePlugin = defineOperation({
 export const removePlugin = defineOperation({
   name: 'plugins.remove',
   route: 'DELETE /api/plugins/:id',
-  access: 'admin',
-  impersonal: true,
-  audited: true,
+  ...changesPlugins,
   summary: 'Removes a plugin; an overlay over a bundled one gives way to it, and a bundled one is hidden.',
   input: pluginId,
   output: z.object({ id: z.string(), removed: z.literal(true), restored: z.boolean() }),
@@ -185,9 +176,7 @@ export const removePlugin = defineOperation({
 export const activatePlugin = defineOperation({
   name: 'plugins.activate',
   route: 'POST /api/plugins/activate/:id',
-  access: 'admin',
-  impersonal: true,
-  audited: true,
+  ...changesPlugins,
   summary: 'Makes a plugin the active one of its kind.',
   input: pluginId,
   output: z.object({ id: z.string(), active: z.literal(true), warnings: z.array(z.string()) }),
@@ -207,9 +196,7 @@ export const activatePlugin = defineOperation({
 export const deactivatePlugin = defineOperation({
   name: 'plugins.deactivate',
   route: 'POST /api/plugins/deactivate',
-  access: 'admin',
-  impersonal: true,
-  audited: true,
+  ...changesPlugins,
   summary: 'Deactivates the active plugin of a kind.',
   query: ['type'],
   input: z.object({ type: kind.default('chat') }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { priceRow, priceRows } from '../usage/usage.ts'
+import { priceRow, priceRows, shownPrice } from '../usage/usage.ts'
 import { defineOperation } from './operation.ts'
 
 /** Bytes of a price file. */
@@ -7,18 +7,6 @@ export const longestPriceFile = 2 * 1024 * 1024
 
 /** The most prices of one request or answer: 5,000 held the event loop for 352 ms. */
 const mostAtOnce = 1000
-
-const source = z.enum(['operator', 'refreshed', 'shipped'])
-
-const shownPrice = z.object({
-  ...priceRow.shape,
-  id: z.string(),
-  source,
-  /** The user, plugin, file or address that it is from. */
-  origin: z.string(),
-  /** RFC 3339, or a day for shipped prices. */
-  fetched_at: z.string(),
-})
 
 export const listPrices = defineOperation({
   name: 'prices.list',
@@ -31,7 +19,7 @@ export const listPrices = defineOperation({
     model: z.exactOptional(
       z.string().max(200).meta({ description: 'A name, or a pattern: `*` stands for any text, `#` for a digit.' }),
     ),
-    source: z.exactOptional(source),
+    source: z.exactOptional(shownPrice.shape.source),
     limit: z.coerce.number().int().min(1).max(mostAtOnce).default(mostAtOnce),
     offset: z.coerce.number().int().min(0).default(0),
   }),

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { meantBy, profileLimits, profileSlots } from '../personas/personas.ts'
-import { backups, backupsField } from './memories.ts'
+import { backups, backupsField, ofPersona } from './memories.ts'
 import { defineOperation } from './operation.ts'
-import { locatePersona } from './personas.ts'
 import { mayRemainIn, remains } from './remains.ts'
 
 const personaId = z.object({ id: z.string() })
@@ -35,10 +34,8 @@ const text = z.string().max(10 * profileLimits.characters, `must have at most ${
 export const showProfile = defineOperation({
   name: 'profile.show',
   route: 'GET /api/personas/:id/profile',
-  access: 'user',
-  scope: 'memory',
+  ...ofPersona,
   summary: "Shows a persona's profile: what always holds for its user, and stands in every prompt.",
-  locate: locatePersona,
   input: z.strictObject({ id: z.string(), history: z.exactOptional(z.union([z.boolean(), z.stringbool()])) }),
   output: z.object({
     lines: z.array(line),
@@ -54,11 +51,9 @@ export const showProfile = defineOperation({
 export const addProfileLine = defineOperation({
   name: 'profile.add',
   route: 'POST /api/personas/:id/profile',
-  access: 'user',
-  scope: 'memory',
+  ...ofPersona,
   status: 201,
   summary: 'Adds a line to the profile; it takes the place of an earlier one on the same subject.',
-  locate: locatePersona,
   input: z.strictObject({ id: z.string(), slot, text }),
   output: line,
   run: async ({ app }, { id: _id, ...input }, persona) =>
@@ -71,10 +66,8 @@ export const editProfileLine = defineOperation({
   name: 'profile.edit',
   failures: [404],
   route: 'PATCH /api/personas/:id/profile/:line_id',
-  access: 'user',
-  scope: 'memory',
+  ...ofPersona,
   summary: 'Changes a line of the profile; the earlier text goes to the history.',
-  locate: locatePersona,
   input: lineId.extend({ slot, text: z.exactOptional(text) }),
   output: line,
   run: async ({ app }, { id: _id, line_id, ...change }, persona) =>
@@ -85,10 +78,8 @@ export const removeProfileLine = defineOperation({
   name: 'profile.remove',
   failures: [404],
   route: 'DELETE /api/personas/:id/profile/:line_id',
-  access: 'user',
-  scope: 'memory',
+  ...ofPersona,
   summary: "Removes a line of the profile for good, also from its history and the persona's backups.",
-  locate: locatePersona,
   input: lineId,
   output: z.object({ deleted: z.literal(1), backups }),
   run: async ({ app }, { line_id }, persona) => ({
@@ -100,12 +91,10 @@ export const removeProfileLine = defineOperation({
 export const forgetMemories = defineOperation({
   name: 'memories.forget',
   route: 'POST /api/personas/:id/memory/forget',
-  access: 'user',
+  ...ofPersona,
   audited: true,
-  scope: 'memory',
   summary:
     'Names the memories and lines of the profile that a wish to forget means; with `confirm` removes them for good.',
-  locate: locatePersona,
   input: z.strictObject({
     id: z.string(),
     /** Such as "my birthday", or "forget what I said about Anna", in any of 15 languages. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Pulled, PullOptions, PullProgress } from '../model-hub/model-hub.ts'
 import { type Call, defineOperation } from './operation.ts'
+import { changesPlugins } from './plugins.ts'
 
 const pulled = z.object({
   name: z.string(),
@@ -23,9 +24,7 @@ export const pullModel = defineOperation({
   name: 'models.pull',
   failures: [404, 502, 504],
   route: 'POST /api/models/pull',
-  access: 'admin',
-  impersonal: true,
-  audited: true,
+  ...changesPlugins,
   summary: 'Pulls a model from the model hub: a pinned revision, verified; resumes an unfinished pull.',
   input: z.object({
     name: z.string().max(100),
@@ -46,9 +45,7 @@ export const pullModel = defineOperation({
 export const removeModel = defineOperation({
   name: 'models.remove',
   route: 'DELETE /api/models/:name',
-  access: 'admin',
-  impersonal: true,
-  audited: true,
+  ...changesPlugins,
   summary: 'Removes a pulled model from this machine.',
   input: z.object({ name: z.string() }),
   output: z.object({ name: z.string(), removed: z.literal(true), bytes: z.int() }),

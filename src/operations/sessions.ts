@@ -74,11 +74,13 @@ export async function locateSession(
   return found
 }
 
+const ofSessions = { access: 'user', scope: 'personas' } as const
+const ofSession = { ...ofSessions, locate: locateSession } as const
+
 export const listSessions = defineOperation({
   name: 'sessions.list',
   route: 'GET /api/sessions',
-  access: 'user',
-  scope: 'personas',
+  ...ofSessions,
   summary: "Lists the caller's saved conversations, most recently used first; with `persona`, those with her alone.",
   input: z.object({
     /** Its id or name. */
@@ -101,8 +103,7 @@ export const createSession = defineOperation({
   name: 'sessions.create',
   failures: [404],
   route: 'POST /api/sessions',
-  access: 'user',
-  scope: 'personas',
+  ...ofSessions,
   status: 201,
   summary: 'Creates a saved conversation; with `reuse`, returns an existing one of that name.',
   input: z.strictObject({
@@ -126,11 +127,9 @@ export const createSession = defineOperation({
 export const showSession = defineOperation({
   name: 'sessions.show',
   route: 'GET /api/sessions/:id',
-  access: 'user',
-  scope: 'personas',
+  ...ofSession,
   summary:
     'Shows a saved conversation with its messages; with `brief`, without them and its cost; with `last`, only so many at its end.',
-  locate: locateSession,
   input: sessionId.extend({
     brief: queryFlag,
     /** Only so many of its last messages, without its cost. */
@@ -187,8 +186,7 @@ const longestSearch = 1_000
 export const searchSessions = defineOperation({
   name: 'sessions.search',
   route: 'GET /api/sessions/search',
-  access: 'user',
-  scope: 'personas',
+  ...ofSessions,
   summary:
     "Finds messages of the caller's saved conversations by their words, the last saved first: all words of `q`, words in a row in quotes, the beginnings of words with `*`.",
   input: z.object({
@@ -235,10 +233,8 @@ export const searchSessions = defineOperation({
 export const renameSession = defineOperation({
   name: 'sessions.rename',
   route: 'PUT /api/sessions/:id',
-  access: 'user',
-  scope: 'personas',
+  ...ofSession,
   summary: 'Renames a saved conversation.',
-  locate: locateSession,
   input: sessionId.extend({ name: conversationName }),
   output: session,
   run: async ({ app, caller }, { id, name }) =>
@@ -255,12 +251,10 @@ export const appendToSession = defineOperation({
   name: 'sessions.append',
   failures: [409],
   route: 'POST /api/sessions/:id/messages',
-  access: 'user',
-  scope: 'personas',
+  ...ofSession,
   summary:
     'Adds messages to a saved conversation without asking a model, such as a question and the beginning of an answer that was stopped; with `expected_messages`, only while it holds that many.',
   limit: 32 * 1024 * 1024,
-  locate: locateSession,
   input: sessionId.extend({
     messages: z
       .array(
@@ -293,12 +287,10 @@ export const appendToSession = defineOperation({
 const branchSession = defineOperation({
   name: 'sessions.branch',
   route: 'POST /api/sessions/:id/branch',
-  access: 'user',
-  scope: 'personas',
+  ...ofSession,
   status: 201,
   summary:
     'Begins a session with copies of the first `messages` of another one, to go on from there in another way: the other one stays as it is.',
-  locate: locateSession,
   input: sessionId.extend({ messages: z.int().min(0) }),
   output: session,
   run: async ({ app }, { messages }, conversation) =>
@@ -309,11 +301,9 @@ export const undoSession = defineOperation({
   name: 'sessions.undo',
   failures: [409],
   route: 'POST /api/sessions/:id/undo',
-  access: 'user',
-  scope: 'personas',
+  ...ofSession,
   summary:
     "Takes the last exchange out of a saved conversation: the user's last message and all behind it, with the memories that it added to the persona; with `expected_messages`, only while it holds that many.",
-  locate: locateSession,
   input: sessionId.extend({
     ...expected,
     /** With the pictures and files of the messages. */
@@ -336,10 +326,8 @@ export const undoSession = defineOperation({
 export const removeSession = defineOperation({
   name: 'sessions.remove',
   route: 'DELETE /api/sessions/:id',
-  access: 'user',
-  scope: 'personas',
+  ...ofSession,
   summary: 'Removes a saved conversation for good.',
-  locate: locateSession,
   input: sessionId,
   output: z.object({ id: z.string(), removed: z.literal(true) }),
   run: async ({ app, caller }, { id }) => {
@@ -351,8 +339,7 @@ export const removeSession = defineOperation({
 export const removeSessions = defineOperation({
   name: 'sessions.clear',
   route: 'DELETE /api/sessions',
-  access: 'user',
-  scope: 'personas',
+  ...ofSessions,
   summary: "Removes the caller's saved conversations for good: those last used `before` a time, or `all`.",
   input: z.object({
     /** Milliseconds since 1970 UTC. */

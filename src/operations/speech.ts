@@ -58,44 +58,34 @@ export async function speak({ app, caller, signal, watch }: Call, request: Route
   return new Download(answer.type, answer.body, answer)
 }
 
+const speaks = { access: 'user', scope: 'speech', impersonal: true } as const
+const givesAudio = { ...speaks, failures: [404, 429, 502, 504], produces, output: audio } as const
+
 export const speakText = defineOperation({
   name: 'speech.speak',
-  failures: [404, 429, 502, 504],
   route: 'POST /api/speech',
-  access: 'user',
-  scope: 'speech',
-  impersonal: true,
+  ...givesAudio,
   summary:
     'Speaks a text: by the plugin the model names, else the active tts plugin; the answer is a file (WAV, unless response_format names another format), or with timestamps events of its pieces and words.',
   input: speechInput,
-  produces,
-  output: audio,
   run: speak,
 })
 
 export const designVoice = defineOperation({
   name: 'speech.design',
-  failures: [404, 429, 502, 504],
   route: 'POST /api/speech/design',
-  access: 'user',
-  scope: 'speech',
-  impersonal: true,
+  ...givesAudio,
   summary:
     'Speaks a text with a voice made from its description; the answer is a file (WAV, unless response_format names another format), or with timestamps events of its pieces and words.',
   input: z.object({ ...common, voice_description: z.string().max(2000) }),
-  produces,
-  output: audio,
   run: (call, { voice_description: description, ...request }) =>
     speak(call, { ...request, voice: { kind: 'design', description } }),
 })
 
 export const cloneVoice = defineOperation({
   name: 'speech.clone',
-  failures: [404, 429, 502, 504],
   route: 'POST /api/speech/clone',
-  access: 'user',
-  scope: 'speech',
-  impersonal: true,
+  ...givesAudio,
   summary:
     'Speaks a text with the voice of a WAV recording, sent as base64; the answer is a file (WAV, unless response_format names another format), or with timestamps events of its pieces and words.',
   limit: 32 * 1024 * 1024,
@@ -104,8 +94,6 @@ export const cloneVoice = defineOperation({
     reference_audio: z.string().meta({ contentEncoding: 'base64' }),
     reference_text: z.exactOptional(z.string().max(10_000)),
   }),
-  produces,
-  output: audio,
   run: (call, { reference_audio, reference_text: text, ...request }) =>
     speak(call, { ...request, voice: { kind: 'recording', wav: decodeBase64(reference_audio), text } }),
 })
@@ -131,9 +119,7 @@ const voice = z.looseObject({
 export const listVoicesOfServers = defineOperation({
   name: 'speech.voices',
   route: 'GET /api/speech/voices',
-  access: 'user',
-  scope: 'speech',
-  impersonal: true,
+  ...speaks,
   summary: 'Lists the voices of the speech servers.',
   input: z.object({ model: z.exactOptional(z.string()) }),
   output: z.object({ voices: z.array(voice) }),
@@ -147,9 +133,7 @@ export const listVoicesOfServers = defineOperation({
 export const showSpeechHealth = defineOperation({
   name: 'speech.health',
   route: 'GET /api/speech/health',
-  access: 'user',
-  scope: 'speech',
-  impersonal: true,
+  ...speaks,
   summary: 'Shows the state and the engine of each speech server.',
   input: z.object({}),
   output: z.object({

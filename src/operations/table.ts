@@ -8,7 +8,7 @@ import { readDocument } from './documents.ts'
 import { keyOperations } from './keys.ts'
 import { limitOperations } from './limits.ts'
 import { memoryOperations } from './memories.ts'
-import { modelDetailOperations } from './model-details.ts'
+import { showModel } from './model-details.ts'
 import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
 import { packageOperations } from './packages.ts'
@@ -33,7 +33,7 @@ export const operations: readonly Operation[] = [
   ...pluginOperations,
   ...pluginKeyOperations,
   ...modelOperations,
-  ...modelDetailOperations,
+  showModel,
   ...pulledModelOperations,
   ...priceOperations,
   ...chatOperations,

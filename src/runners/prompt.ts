@@ -16,7 +16,6 @@ export interface PromptWriter {
    */
   write(messages: readonly PlainMessage[], limit: number): readonly number[]
   decode(ids: readonly number[]): string
-  idOf(token: string): number | undefined
 }
 
 /** Parsed files of a model folder. */
@@ -62,7 +61,6 @@ export function createPromptWriter({ tokenizer: description, configuration, temp
       ids.length === 0
         ? ''
         : tokenizer.decode([...ids], { skip_special_tokens: true, clean_up_tokenization_spaces: false }),
-    idOf: (token) => tokenizer.token_to_id(token),
   }
 
   function encode(messages: readonly PlainMessage[]): readonly number[] {

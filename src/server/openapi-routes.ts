@@ -78,7 +78,7 @@ const keptResponse = z.looseObject({ id: z.string(), object: z.literal('response
 
 /** The other fields of Ollama's bodies are documented at https://docs.ollama.com/api */
 const jsonOrLines = ['application/json', 'application/x-ndjson']
-const text = ['text/plain']
+const plainText = ['text/plain']
 
 const named = z.object({ model: z.string(), keep_alive: z.union([z.string(), z.number()]).optional() })
 const model = named.extend({ stream: z.boolean().default(true), options: z.looseObject({}).optional() })
@@ -101,7 +101,7 @@ const ollamaRoutes: readonly DocumentedRoute[] = [
   ...['/ollama', '/ollama/'].map((path) => ({
     route: `GET ${path}`,
     summary: 'Says that Ollama’s API is served here.',
-    produces: text,
+    produces: plainText,
     answer: z.string(),
     statuses: [],
   })),
@@ -175,7 +175,7 @@ const routes: readonly DocumentedRoute[] = [
   {
     route: 'GET /metrics',
     summary: 'Figures for Prometheus: for this machine and administrators.',
-    produces: ['text/plain'],
+    produces: plainText,
     answer: z.string(),
     statuses: [401, 429],
   },
@@ -328,44 +328,24 @@ function ollama(route: string, summary: string, more?: RouteParts): DocumentedRo
   return documented('ollama', route, summary, more)
 }
 
-const message = { type: 'string' }
+const text = z.string()
 
 /** The error bodies of the dialects. */
-export const dialectErrors: Json = {
-  OpenaiError: {
-    type: 'object',
-    required: ['error'],
-    properties: {
-      error: {
-        type: 'object',
-        required: ['message', 'type'],
-        properties: { message, type: { type: 'string' }, param: {}, code: {} },
-      },
-    },
-  },
-  OllamaError: { type: 'object', required: ['error'], properties: { error: message } },
-  AnthropicError: {
-    type: 'object',
-    required: ['type', 'error'],
-    properties: {
-      type: { const: 'error' },
-      error: { type: 'object', required: ['type', 'message'], properties: { type: { type: 'string' }, message } },
-      request_id: { type: 'string' },
-    },
-  },
-  McpError: {
-    type: 'object',
-    required: ['jsonrpc', 'error'],
-    properties: {
-      jsonrpc: { const: '2.0' },
-      id: {},
-      error: {
-        type: 'object',
-        required: ['code', 'message'],
-        properties: { code: { type: 'integer' }, message, data: {} },
-      },
-    },
-  },
+export const dialectErrors = {
+  OpenaiError: z.looseObject({
+    error: z.looseObject({ message: text, type: text, param: z.any().optional(), code: z.any().optional() }),
+  }),
+  OllamaError: z.looseObject({ error: text }),
+  AnthropicError: z.looseObject({
+    type: z.literal('error'),
+    error: z.looseObject({ type: text, message: text }),
+    request_id: text.optional(),
+  }),
+  McpError: z.looseObject({
+    jsonrpc: z.literal('2.0'),
+    id: z.any().optional(),
+    error: z.looseObject({ code: z.int(), message: text, data: z.any().optional() }),
+  }),
 }
 
 const shapes = {

@@ -5,16 +5,12 @@ import { dialectErrors, otherPaths } from './openapi-routes.ts'
 
 type Json = Record<string, unknown>
 
-const errorSchema = {
-  type: 'object',
-  required: ['error', 'details'],
-  properties: {
-    error: { type: 'string', description: 'One sentence a user can act on.' },
-    details: { type: 'array', items: { type: 'string' }, description: 'One line per problem.' },
-    code: { type: 'string' },
-    request_id: { type: 'string' },
-  },
-}
+const errorSchema = z.looseObject({
+  error: z.string().meta({ description: 'One sentence a user can act on.' }),
+  details: z.array(z.string()).meta({ description: 'One line per problem.' }),
+  code: z.string().optional(),
+  request_id: z.string().optional(),
+})
 
 const reasons: Record<number, string> = {
   400: 'Invalid request',
@@ -38,6 +34,12 @@ const reasons: Record<number, string> = {
 /** The OpenAPI 3.1 document of all routes: every path, input, output and status. */
 export function openApi(operations: readonly Operation[], version: string): Json {
   const paths = otherPaths(failuresOf, schemaOf)
+  const errors = Object.fromEntries(
+    Object.entries({ Error: errorSchema, ...dialectErrors }).map(([name, schema]) => [
+      name,
+      schemaOf(schema, 'output'),
+    ]),
+  )
   for (const operation of operations) {
     const path = operation.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) }
@@ -60,7 +62,7 @@ export function openApi(operations: readonly Operation[], version: string): Json
             'The token of a login, or an API key (aic_…), which needs the scopes that an operation names; operations without scopes are closed to keys.',
         },
       },
-      schemas: { Error: errorSchema, ...bodySchemas(operations), ...dialectErrors },
+      schemas: { ...errors, ...bodySchemas(operations) },
     },
     paths,
   }

@@ -35,35 +35,22 @@ const format = z
   .transform((name) => name?.toLowerCase() || undefined)
   .pipe(z.enum(formatNames, `only ${formatNames.join(', ')} are made here`).optional())
 
+/** The fields of every JSON body. */
+const common = { input, response_format: format, language: text, seed, speed, timestamps: flag, keep_directions: flag }
+
 export const speechBody = z.object({
-  input,
+  ...common,
   model: optional(z.string().max(300)),
   voice: optional(z.string().max(500)),
   speakers: optional(speakers),
-  response_format: format,
-  language: text,
   instruct: text,
   stream: flag,
   /** Audio as it is made, on every server; the field `stream` is only in one server's specification. */
   stream_format: optional(z.enum(['audio', 'sse'])),
   cfg_coef: optional(z.number().min(0).max(10)),
-  seed,
-  speed,
-  timestamps: flag,
-  keep_directions: flag,
 })
 
-const designBody = z.object({
-  input,
-  voice_description: z.string(),
-  response_format: format,
-  language: text,
-  instruct: text,
-  seed,
-  speed,
-  timestamps: flag,
-  keep_directions: flag,
-})
+const designBody = z.object({ ...common, voice_description: z.string(), instruct: text })
 const cloneForm = z.object({
   input,
   response_format: format,
@@ -85,14 +72,8 @@ const cloneForm = z.object({
   keep_directions: formFlag,
 })
 const cloneUrlBody = z.object({
-  input,
+  ...common,
   voice_url: z.string().max(500).includes('/', 'must be a path of the model hub'),
-  response_format: format,
-  language: text,
-  seed,
-  speed,
-  timestamps: flag,
-  keep_directions: flag,
 })
 
 /** A text with the format of its file. */

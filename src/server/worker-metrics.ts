@@ -1,5 +1,5 @@
 import type { Crew } from '../app/app.ts'
-import type { MetricSource, MetricValue } from '../metrics/metrics.ts'
+import type { MetricSource } from '../metrics/metrics.ts'
 import { whileUnderWay } from '../process/process.ts'
 import type { Snapshot } from './metrics.ts'
 
@@ -8,41 +8,23 @@ export function workerMetrics(crew: Crew): readonly MetricSource[] {
   /** Read once for all metrics that are collected at the same time. */
   const read = whileUnderWay(() => crew.workers())
   type Worker = Awaited<ReturnType<Crew['workers']>>[number]
-  const each =
-    (value: (worker: Worker) => number): (() => Promise<readonly MetricValue[]>) =>
-    async () =>
-      (await read()).map((worker) => ({ labels: { worker: String(worker.worker) }, value: value(worker) }))
+  const metric = (
+    type: 'counter' | 'gauge',
+    name: string,
+    help: string,
+    value: (worker: Worker) => number,
+  ): MetricSource => ({
+    ...{ type, name: `aichat_worker_${name}`, help },
+    values: async () =>
+      (await read()).map((worker) => ({ labels: { worker: String(worker.worker) }, value: value(worker) })),
+  })
+  const isUp = ({ phase }: Worker) => (phase === 'ready' ? 1 : 0)
   return [
-    {
-      type: 'gauge',
-      name: 'aichat_worker_up',
-      help: 'Whether a worker serves: 0 while it starts, or is started anew.',
-      values: each(({ phase }) => (phase === 'ready' ? 1 : 0)),
-    },
-    {
-      type: 'counter',
-      name: 'aichat_worker_restarts_total',
-      help: 'Processes that ended in the place of a worker.',
-      values: each(({ restarts }) => restarts),
-    },
-    {
-      type: 'gauge',
-      name: 'aichat_worker_connections',
-      help: 'Connections of clients at a worker.',
-      values: each(({ connections }) => connections),
-    },
-    {
-      type: 'gauge',
-      name: 'aichat_worker_resident_memory_bytes',
-      help: 'Resident memory of a worker.',
-      values: each(({ memory_bytes: bytes }) => bytes),
-    },
-    {
-      type: 'counter',
-      name: 'aichat_worker_cpu_seconds_total',
-      help: 'User and system time of a worker that runs now.',
-      values: each(({ cpu_seconds: seconds }) => seconds),
-    },
+    metric('gauge', 'up', 'Whether a worker serves: 0 while it starts, or is started anew.', isUp),
+    metric('counter', 'restarts_total', 'Processes that ended in the place of a worker.', (each) => each.restarts),
+    metric('gauge', 'connections', 'Connections of clients at a worker.', (each) => each.connections),
+    metric('gauge', 'resident_memory_bytes', 'Resident memory of a worker.', (each) => each.memory_bytes),
+    metric('counter', 'cpu_seconds_total', 'User and system time of a worker.', (each) => each.cpu_seconds),
   ]
 }
 

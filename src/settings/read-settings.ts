@@ -347,6 +347,8 @@ function collect(environment: Environment, stored: StoredSettings, paths: Paths)
   const value = (name: SettingName) => originOf(name, environment, stored).value
   const count: Count = (name, least, most) => readCount(value(name), name, problems, least, most)
   const isOn = (name: SettingName) => truth(value(name), name, problems)
+  const oneOf = <const Words extends readonly string[]>(name: SettingName, ...words: Words) =>
+    choice(value(name), name, words, problems)
 
   const settings = {
     paths,
@@ -397,7 +399,7 @@ function collect(environment: Environment, stored: StoredSettings, paths: Paths)
     localModel: value('local.model') || undefined,
     modelsFolder: modelsFolderOf(value('models.folder'), paths),
     hubEndpoint: value('models.hub').replace(/(?<!\/)\/+$/, ''),
-    logLevel: level(value('log.level'), problems),
+    logLevel: oneOf('log.level', 'error', 'warn', 'info', 'debug'),
     server: value('server') || undefined,
     model: withoutAlias(value('chat.model'), paths) || undefined,
     /** No chat, and no text of one, may leave this machine. */
@@ -405,9 +407,9 @@ function collect(environment: Environment, stored: StoredSettings, paths: Paths)
     persona: value('chat.persona') || undefined,
     voice: value('speech.voice') || undefined,
     /** What a conversation at a terminal does once it fills four fifths of its model's window. */
-    compact: compactRule(value('chat.compact'), problems),
+    compact: oneOf('chat.compact', 'ask', 'auto', 'off'),
     /** Whether a model names a new conversation at a terminal. */
-    asksForTitles: asksForTitles(value('chat.titles'), problems),
+    asksForTitles: oneOf('chat.titles', 'words', 'model') === 'model',
     /** Whether a chat that names no session is kept as one: not where the environment is that of continuous integration. */
     keepsChats: isOn('chat.keep') && !isSet(environment['CI']),
     /** Whether lines typed in conversations are kept for the arrow keys of later ones. */
@@ -437,18 +439,6 @@ export type Settings = Readonly<ReturnType<typeof collect>['settings']>
 /** The model that the setting names, by itself or by an alias. */
 function withoutAlias(model: string, paths: Paths): string {
   return model === '' ? '' : resolveAlias(model, paths)
-}
-
-function asksForTitles(text: string, problems: string[]): boolean {
-  if (text !== 'words' && text !== 'model')
-    problems.push(`chat.titles (AICHAT_CHAT_TITLES) must be words or model, not "${text.slice(0, 40)}"`)
-  return text === 'model'
-}
-
-function compactRule(text: string, problems: string[]): 'ask' | 'auto' | 'off' {
-  if (text === 'auto' || text === 'off' || text === 'ask') return text
-  problems.push(`chat.compact (AICHAT_CHAT_COMPACT) must be ask, auto or off, not "${text.slice(0, 40)}"`)
-  return 'ask'
 }
 
 /** The folder of the models, for the value of its setting; a relative path is ignored. */
@@ -691,10 +681,17 @@ function zone(text: string, problems: string[]): string {
   }
 }
 
-function level(text: string, problems: string[]): LogLevel {
-  if (text === 'error' || text === 'warn' || text === 'info' || text === 'debug') return text
-  problems.push(`${label('log.level')} must be error, warn, info or debug, not "${text}"`)
-  return 'info'
+/** One of these words; else a problem, and the setting's default. */
+function choice<const Words extends readonly string[]>(
+  text: string,
+  name: SettingName,
+  words: Words,
+  problems: string[],
+): Words[number] {
+  if (words.includes(text)) return text
+  const list = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+  problems.push(`${label(name)} must be ${list}, not "${text.slice(0, 40)}"`)
+  return settingNames[name].fallback
 }
 
 function keyHosts(entries: readonly string[], problems: string[]): KeyHosts {

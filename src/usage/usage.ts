@@ -64,7 +64,7 @@ export { createTokenCounts, type TokenCount, type TokenCounts, tokenBounds } fro
 export { nanoOfUsd, usdOf } from './money.ts'
 export type { Price, Tariff } from './prices/price.ts'
 export { type PriceFile, priceOf } from './prices/price-file.ts'
-export { priceRow, priceRows } from './prices/price-schema.ts'
+export { priceRow, priceRows, shownPrice } from './prices/price-schema.ts'
 export { createPrices, type Prices, type ShippedPrices, shippedPriceList } from './prices/prices.ts'
 export { rateText } from './prices/rate-text.ts'
 export { mostStoredPrices, type PriceChange, type PriceKey, type PriceStore, type StoredPrice } from './prices/store.ts'

@@ -1,5 +1,5 @@
 import type { MaybePromise, Role } from '../users.ts'
-import type { KeyRights, Scope } from './rights.ts'
+import type { KeyRights } from './rights.ts'
 
 /** A secret of a key, without its text. Times are milliseconds since 1970 UTC. */
 export interface KeySecret {
@@ -38,18 +38,14 @@ export interface LiveKey {
   readonly valid_until: number | null
 }
 
-export interface NewKey {
-  readonly id: string
-  readonly user_id: string
-  readonly name: string
-  readonly scopes: readonly Scope[]
-  readonly models?: readonly string[] | undefined
-  readonly plugins?: readonly string[] | undefined
-  readonly personas?: readonly string[] | undefined
-  readonly expires_at: number | null
+export interface NewKey
+  extends Pick<ApiKey, 'id' | 'user_id' | 'name' | 'scopes' | 'expires_at' | 'created_at'>,
+    KeyLists<undefined> {
   readonly secret: NewSecret
-  readonly created_at: number
 }
+
+/** The lists of a key, or what stands for a list of none. */
+type KeyLists<None> = { readonly [List in 'models' | 'plugins' | 'personas']?: readonly string[] | None }
 
 export interface NewSecret {
   readonly digest: string
@@ -57,14 +53,7 @@ export interface NewSecret {
 }
 
 /** Absent fields stay; null takes a list or an expiry away. */
-export interface KeyChange {
-  readonly name?: string
-  readonly scopes?: readonly Scope[]
-  readonly models?: readonly string[] | null
-  readonly plugins?: readonly string[] | null
-  readonly personas?: readonly string[] | null
-  readonly expires_at?: number | null
-}
+export interface KeyChange extends Partial<Pick<ApiKey, 'name' | 'scopes' | 'expires_at'>>, KeyLists<null> {}
 
 export interface KeyQuery {
   /** The owner; undefined lists the keys of all users. */

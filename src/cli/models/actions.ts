@@ -7,7 +7,7 @@ import { given } from '../terminal/parsers.ts'
 import { type Column, listing, sizeText, table } from '../terminal/table.ts'
 
 export { alias } from './alias.ts'
-export { ps, show } from './details.ts'
+export { show } from './details.ts'
 export { pull, remove } from './pull.ts'
 export { refresh, restore } from './refresh.ts'
 

@@ -24,12 +24,6 @@ export function addModelCommands(program: CliCommand, cli: Cli): void {
     .action(run((model) => model.show))
 
   models
-    .command('ps')
-    .description('list the models in the memory of the local runner')
-    .example('aichat models ps')
-    .action(run((model) => model.ps))
-
-  models
     .command('alias [name] [model]')
     .description('list your own names for models, or add, show or remove one; -m and chat.model take them')
     .option('--remove', 'remove the alias')

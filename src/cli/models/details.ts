@@ -1,9 +1,8 @@
-import { runningModels, showModel } from '../../operations/operations.ts'
+import { showModel } from '../../operations/operations.ts'
 import { resolveAlias } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
-import { labelled, listing, sizeText } from '../terminal/table.ts'
-import { momentText } from '../terminal/times.ts'
+import { labelled, sizeText } from '../terminal/table.ts'
 
 /** Prints the facts of a model. */
 export async function show(cli: Cli, model: string): Promise<void> {
@@ -47,24 +46,6 @@ const sourceTexts = {
 function windowText(tokens: number | undefined, source: keyof typeof sourceTexts | undefined): string {
   if (tokens === undefined) return 'unknown: conversations are sent whole'
   return `${tokens.toLocaleString('en')} tokens${source ? `, ${sourceTexts[source]}` : ''}`
-}
-
-/** Lists the models in the memory of the runner. */
-export async function ps(cli: Cli): Promise<void> {
-  const running = await cli.ask(runningModels, {})
-  await print(cli, running, ({ models }) =>
-    listing(cli, models, 'no model is in the memory of the local runner', [
-      ['MODEL', (row) => row.name],
-      ['SIZE', ({ bytes }) => (bytes === undefined ? '' : sizeText(bytes))],
-      ['ON THE GPU', ({ graphics_bytes: graphics, bytes }) => shareText(graphics, bytes)],
-      ['CONTEXT', ({ context_window: context }) => String(context ?? '')],
-      ['UNTIL', ({ expires_at: end }) => (end === undefined ? '' : momentText(cli, end))],
-    ]),
-  )
-}
-
-function shareText(part: number | undefined, whole: number | undefined): string {
-  return part === undefined || !whole ? '' : `${Math.round((100 * part) / whole)}%`
 }
 
 function runnerName(runner: string | null): string {

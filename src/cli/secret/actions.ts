@@ -21,15 +21,15 @@ export async function set(cli: Cli, name: string, options: { insecureStorage?: b
           'Give the name alone: the key itself is asked for, or piped in',
         ],
       })
-    const inKeychain = await keys.chooseKeychain(options.insecureStorage === true)
+    const stored = await keys.chooseStorage(options.insecureStorage === true)
     const value = cli.io.stdinIsPiped()
       ? (await readSecrets(cli, 1))[0]!.trim()
       : await askSecret(cli, `Value of ${name}`, 'stdin')
     if (!/^[\x21-\x7e]+$/.test(value)) throw new AppError('invalid', 'Invalid key: use printable ASCII without spaces')
-    await keys.set(name, value, inKeychain)
+    await keys.set(name, value, stored)
     await recordHere(cli, app, 'secrets.set', name)
-    await print(cli, { name, stored: inKeychain ? 'keychain' : 'file' }, () => '')
-    note(cli, `aichat: ${name} is kept in the ${inKeychain ? 'keychain' : 'file that only you can read'}`)
+    await print(cli, { name, stored }, () => '')
+    note(cli, `aichat: ${name} is kept in the ${stored === 'keychain' ? stored : 'file that only you can read'}`)
   })
 }
 

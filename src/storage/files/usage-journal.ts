@@ -6,15 +6,13 @@ import {
   ftruncateSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeSync,
 } from 'node:fs'
-import { uptime } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { makeFolder } from '../../formats/formats.ts'
+import { holder, isHeld } from '../../process/process.ts'
 import { isJournalRow, type LedgerRow, type UsageJournal } from '../../usage/usage.ts'
 
 /** Rows of a journal that are handed on together. */
@@ -26,26 +24,17 @@ const longestLine = 10_000
 /** The beginning of every line of ours; one that was cut off has it too. */
 const lineStart = '{"request":"'
 
-/**
- * A process id may belong to another process by now: after a day (milliseconds) without a line, a journal counts as left
- * behind even so. Rows that are written twice count once.
- */
-const staleMs = 86_400_000
-
 /** The journals that this process has open. */
 const ours = new Set<string>()
 
-/** Times of files and of processes are this exact: milliseconds. */
-const toleranceMs = 2000
-
 /**
- * The journals of a data folder: one file of lines of JSON for each process, `<pid>-<random>.jsonl`, made at its first row
- * and removed when it closes. Files are readable by their owner alone. Files of other programs stay as they are.
+ * The journals of a data folder: one file of lines of JSON for each process, `<holder>-<random>.jsonl`, made at its first row
+ * and removed when it closes; `0-` begins the name of one that was set aside. Files are readable by their owner alone. Files of other programs stay as they are.
  */
 export function openUsageJournal(folder: string): UsageJournal {
   const places = join(folder, 'usage')
   const name = randomBytes(5).readUIntBE(0, 5).toString(36).padStart(8, '0')
-  const path = join(places, `${process.pid}-${name}.jsonl`)
+  const path = join(places, `${holder()}-${name}.jsonl`)
   let file: number | undefined
   let isEmpty = true
   let isTorn = false
@@ -91,7 +80,9 @@ export function openUsageJournal(folder: string): UsageJournal {
     },
     async *leftBehind() {
       for (const journal of journalsIn(places)) {
-        if (isAlive(journal)) continue
+        const name = basename(journal)
+        // Rows of a process that is not seen from here are written twice and count once.
+        if (ours.has(journal) || (isHeld(name) && !name.startsWith(`${holder()}-`))) continue
         yield* batchesOf(journal)
       }
     },
@@ -112,48 +103,11 @@ function lineOf({ request, ...row }: LedgerRow): string {
 function journalsIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isFile() && /^\d{1,10}-\w+\.jsonl$/.test(entry.name))
+      .filter((entry) => entry.isFile() && /^(?:pid\d{1,10}-)?\d{1,20}-\w+\.jsonl$/.test(entry.name))
       .map(({ name }) => join(folder, name))
   } catch {
     // No process has noted anything yet.
     return []
-  }
-}
-
-/**
- * Whether the process of a journal lives. In a container each process may have the same id as one before: one that this
- * process has not open is another's of its id, and a process that began after the last line is another. 0 stands for a
- * journal that was set aside.
- */
-function isAlive(path: string): boolean {
-  const pid = Number(/(?<!\d)(\d+)-\w+\.jsonl$/.exec(path)![1])
-  if (pid === 0) return false
-  if (pid === process.pid) return ours.has(path)
-  try {
-    const { mtimeMs } = statSync(path)
-    const age = Date.now() - mtimeMs
-    // A clock that went back leaves times in the future.
-    if (age > staleMs || age < -toleranceMs) return false
-    process.kill(pid, 0)
-    const begun = beginOf(pid)
-    return begun === undefined || begun <= mtimeMs + toleranceMs
-  } catch (reason) {
-    return (reason as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
-
-/** Ticks of a second in the times of /proc, the same on all systems that Node runs on. */
-const ticksPerSecond = 100
-
-/** When a process began, in milliseconds since 1970 UTC; undefined where the system does not tell. */
-function beginOf(pid: number): number | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name, in parentheses, may hold spaces; the begin is the 20th field after it (proc_pid_stat(5)).
-    const ticks = Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19])
-    return Number.isFinite(ticks) ? Date.now() - uptime() * 1000 + (ticks / ticksPerSecond) * 1000 : undefined
-  } catch {
-    return undefined
   }
 }
 

@@ -1,36 +1,5 @@
 import { costSources, type LedgerRow, outcomes, purposes } from '../../usage/usage.ts'
 
-/** A row of the table, in the order of its columns. */
-export interface LedgerRecord {
-  readonly request: string
-  readonly attempt: number
-  readonly at: number
-  readonly day: number
-  readonly user: number
-  readonly api_key: number | null
-  readonly plugin: number | null
-  readonly model: number
-  readonly purpose: number
-  readonly outcome: number
-  readonly estimated: number
-  readonly lower_bound: number
-  readonly input: number
-  readonly cached: number | null
-  readonly cache_write: number | null
-  readonly cache_write_long: number | null
-  readonly output: number
-  readonly reasoning: number | null
-  readonly audio_input: number | null
-  readonly audio_output: number | null
-  readonly characters: number | null
-  readonly service_tier: number | null
-  readonly speed: number | null
-  readonly cost: number | null
-  readonly cost_source: number | null
-  readonly price: number | null
-  readonly duration_ms: number
-}
-
 /** The columns of the table, in the order of `valuesOf`. */
 export const ledgerColumns = {
   request: 'text',
@@ -61,6 +30,26 @@ export const ledgerColumns = {
   price: 'integer',
   duration_ms: 'integer',
 } as const
+
+type NullColumn =
+  | (
+      | 'api_key'
+      | 'plugin'
+      | 'cached'
+      | 'cache_write'
+      | 'cache_write_long'
+      | 'reasoning'
+      | 'audio_input'
+      | 'audio_output'
+    )
+  | ('characters' | 'service_tier' | 'speed' | 'cost' | 'cost_source' | 'price')
+
+/** A row of the table. */
+export type LedgerRecord = { readonly request: string; readonly user: number } & {
+  readonly [Column in Exclude<keyof typeof ledgerColumns, 'request' | '"user"'>]: Column extends NullColumn
+    ? number | null
+    : number
+}
 
 /** The values of a row in the order of the table's columns; `idOf` gives the number of a name. */
 export function valuesOf(row: LedgerRow, idOf: (name: string) => number): readonly (string | number | null)[] {

@@ -4,17 +4,11 @@ import type { Conversation, FoundMessage, SavedMessage } from '../../personas/pe
 export const mostTrimmed = 20
 
 /** A conversation as its table keeps it. */
-export interface ConversationRow {
-  id: string
-  user_id: string
-  name: string
+export interface ConversationRow extends Omit<Conversation, 'persona_id' | 'branch'> {
   persona_id: string | null
   branch_root: string | null
   branch_of: string | null
   branch_at: number | null
-  created_at: number
-  updated_at: number
-  messages: number
 }
 
 /** A message likewise; message and answer are JSON. */

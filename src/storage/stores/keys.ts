@@ -201,20 +201,8 @@ function* touch(uses: readonly KeyUse[]): Work<void> {
 }
 
 /** A row of the table of keys, with the name of its owner; lists are JSON. */
-interface KeyRow {
-  readonly id: string
-  readonly user_id: string
-  readonly username: string | null
-  readonly name: string
+interface KeyRow extends Omit<ApiKey, 'scopes' | 'secrets' | Lists>, Readonly<Record<Lists, string | null>> {
   readonly scopes: string
-  readonly models: string | null
-  readonly plugins: string | null
-  readonly personas: string | null
-  readonly created_at: number
-  readonly updated_at: number
-  readonly expires_at: number | null
-  readonly revoked_at: number | null
-  readonly last_used_at: number | null
 }
 
 /** The columns of a key that decide on a request. */

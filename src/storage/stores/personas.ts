@@ -183,20 +183,14 @@ export function* revisionOf({ personaId, userId }: Scope): Work<Revision | undef
 }
 
 /** A persona as its table keeps it; settings and fields that no column has as JSON. */
-interface PersonaRow {
-  id: string
-  user_id: string
-  name: string
-  model: string
-  description: string | null
-  system_prompt: string | null
-  parameters: string
-  embedding_model: string | null
-  memory_settings: string | null
-  mutation_settings: string | null
-  extra: string | null
-  created_at: number
-  updated_at: number
+interface PersonaRow extends Pick<Persona, 'id' | 'user_id' | 'name' | 'model' | 'created_at' | 'updated_at'> {
+  readonly description: string | null
+  readonly system_prompt: string | null
+  readonly parameters: string
+  readonly embedding_model: string | null
+  readonly memory_settings: string | null
+  readonly mutation_settings: string | null
+  readonly extra: string | null
 }
 
 /** The column of unknown fields, which also holds the fields that came after the columns. */

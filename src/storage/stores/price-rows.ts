@@ -1,15 +1,10 @@
 import type { Price, PriceKey, StoredPrice, Tariff } from '../../usage/usage.ts'
 
-export interface PriceRow {
+export interface PriceRow extends Pick<StoredPrice, 'source' | 'plugin' | 'model' | 'origin'> {
   readonly number: number
-  readonly source: StoredPrice['source']
-  readonly plugin: string
-  readonly model: string
   readonly valid_from: number
   readonly terms: string
-  readonly origin: string
   readonly set_at: number
-  readonly ended_at: number | null
 }
 
 /** The columns of which one price holds at a time; 0 for a price that always held. */
@@ -17,11 +12,6 @@ export type KeyColumns = readonly [source: string, plugin: string, model: string
 
 export function keyOf({ source, plugin, model, validFrom = 0 }: PriceKey): KeyColumns {
   return [source, plugin, model, validFrom]
-}
-
-/** The number of an id such as `p17`; undefined for ids of other prices. */
-export function numberOf(id: string): number | undefined {
-  return /^p[1-9]\d{0,14}$/.test(id) ? Number(id.slice(1)) : undefined
 }
 
 /** The fields of a price that have no column, the same text for the same terms. */
@@ -59,6 +49,5 @@ export function priceOf(row: PriceRow): StoredPrice {
     ...(row.valid_from !== 0 && { validFrom: row.valid_from }),
     origin: row.origin,
     setAt: row.set_at,
-    ...(row.ended_at !== null && { endedAt: row.ended_at }),
   }
 }

@@ -1,13 +1,12 @@
 import { AppError } from '../../errors.ts'
 import { mostStoredPrices, type PriceChange, type PriceStore, type StoredPrice } from '../../usage/usage.ts'
 import { among, row, rows, run, type StoreDatabase, sql, tableOf, together, type Work } from '../port/port.ts'
-import { type KeyColumns, keyOf, numberOf, type PriceRow, priceOf, termsOf } from './price-rows.ts'
+import { type KeyColumns, keyOf, type PriceRow, priceOf, termsOf } from './price-rows.ts'
 
 /** The prices of this installation. A row's terms never change: its end alone is written later. */
 export function createPriceStore(db: StoreDatabase): PriceStore {
   return {
     list: () => db.read(list()),
-    find: async (id) => db.read(find(id)),
     write: (change, at) => db.write(() => write(change, at), 'prices'),
   }
 }
@@ -15,13 +14,6 @@ export function createPriceStore(db: StoreDatabase): PriceStore {
 function* list(): Work<readonly StoredPrice[]> {
   const holding = yield* rows<PriceRow>(sql`SELECT * FROM price WHERE ended_at IS NULL ORDER BY number`)
   return holding.map(priceOf)
-}
-
-function* find(id: string): Work<StoredPrice | undefined> {
-  const number = numberOf(id)
-  if (number === undefined) return undefined
-  const found = yield* row<PriceRow>(sql`SELECT * FROM price WHERE number = ${number}`)
-  return found && priceOf(found)
 }
 
 function* write(change: PriceChange, at: number) {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { boundedRecord } from '../../formats/formats.ts'
 import { patternRule } from '../../plugins/plugins.ts'
+import { priceSources } from './price.ts'
 import { rateOf } from './rate-text.ts'
 
 /** The most prices of one file: the largest known list, OpenRouter's, has some 500. */
@@ -60,6 +61,19 @@ export const priceRow = z.strictObject({
 
 /** Such a price, its rates as texts in USD per million tokens with at most six decimals. */
 export type PriceRow = z.infer<typeof priceRow>
+
+/** A price as it is shown. */
+export const shownPrice = z.object({
+  ...priceRow.shape,
+  id: z.string(),
+  source: z.enum(priceSources),
+  /** The user, plugin, file or address that it is from. */
+  origin: z.string(),
+  /** RFC 3339, or a day for shipped prices: since when it stands like this. */
+  fetched_at: z.string(),
+})
+
+export type PriceView = z.infer<typeof shownPrice>
 
 /** Prices of one change, in which no name may stand twice. */
 export const priceRows = z.array(priceRow).max(mostRows).superRefine(refuseTwice)

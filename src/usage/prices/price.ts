@@ -37,7 +37,8 @@ export interface Price extends Tariff {
 }
 
 /** The places that prices come from, the best first. */
-export type PriceSource = 'operator' | 'refreshed' | 'shipped'
+export const priceSources = ['operator', 'refreshed', 'shipped'] as const
+export type PriceSource = (typeof priceSources)[number]
 
 /** A price as it is used, and never changed: a newer one supersedes it under another id. */
 export interface KnownPrice extends Price {

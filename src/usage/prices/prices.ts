@@ -6,7 +6,7 @@ import type { PriceList } from '../cost.ts'
 import type { KnownPrice, Price, PriceSource } from './price.ts'
 import { priceOf, rowOf } from './price-file.ts'
 import { createPriceList, type FixedPriceList, shippedId } from './price-list.ts'
-import type { PriceRow } from './price-schema.ts'
+import type { PriceRow, PriceView } from './price-schema.ts'
 import type { NewPrice, PriceKey, PriceStore, StoredPrice } from './store.ts'
 
 /** The prices that come with the program. */
@@ -18,16 +18,6 @@ export interface ShippedPrices {
   readonly source: string
   /** A day: `2026-01-31`. */
   readonly fetchedAt: string
-}
-
-/** A price as it is shown. */
-export interface PriceView extends PriceRow {
-  readonly id: string
-  readonly source: PriceSource
-  /** The user, plugin, file or address that it is from. */
-  readonly origin: string
-  /** RFC 3339, or a day for shipped prices: since when it stands like this. */
-  readonly fetched_at: string
 }
 
 export interface PriceQuery {

@@ -11,8 +11,6 @@ export interface StoredPrice extends KnownPrice {
   readonly origin: string
   /** Milliseconds since 1970 UTC. */
   readonly setAt: number
-  /** When it was superseded or taken back; absent while it holds. */
-  readonly endedAt?: number
 }
 
 /** The key that distinguishes the prices of one source: one of each holds at a time. */
@@ -32,8 +30,6 @@ export interface PriceChange {
 export interface PriceStore {
   /** The prices that hold, in the order in which they were set. At once where the database is on this machine. */
   list(): MaybePromise<readonly StoredPrice[]>
-  /** A price by its id, also one that ended; undefined where there never was one. */
-  find(id: string): Promise<StoredPrice | undefined>
   /**
    * Makes the whole change or none of it. A price that is set ends the one of the same key; where that one says the same, it
    * stays under its id. Throws `too_large` beyond `mostStoredPrices`. Resolves with the ids of the set prices, in their

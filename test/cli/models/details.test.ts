@@ -65,18 +65,6 @@ test('an unknown model is not found, with a suggestion; one of several plugins i
     assert.is((await home.aichat(['models', 'show', 'x'.repeat(400)])).code, 65)
   }))
 
-test('ps lists the models in the memory of the runner, and tells where there is none', () =>
-  withRunner(async (home) => {
-    const { stdout } = await home.aichat(['models', 'ps'])
-    assert.match(
-      stdout,
-      /^MODEL +SIZE +ON THE GPU +CONTEXT +UNTIL\nlocal:llama3:latest +6\.0 GB +50% +4096 +1 Jan( 2026)?.*\n$/,
-    )
-    const none = await home.aichat(['models', 'ps'], { environment: { OLLAMA_HOST: '127.0.0.1:9' } })
-    assert.equal([none.code, none.stdout], [0, ''])
-    assert.match(none.stderr, 'no model is in the memory of the local runner')
-  }))
-
 test('over REST the same facts are told, and to clients of Ollama for whole addresses too', async () => {
   const stand = await openStandIn(runner)
   const { app, serve, close } = openInstallation({ OLLAMA_HOST: stand.url, CUSTOM_API_KEY: 'k-0123456789' })
@@ -95,9 +83,6 @@ test('over REST the same facts are told, and to clients of Ollama for whole addr
     assert.is((await get('/api/models/show?model=local:llama3'))['quantization'], 'Q4_0')
     assert.is((await fetch(`${url}/api/models/show?model=nobody`)).status, 404)
     assert.is((await fetch(`${url}/api/models/show`)).status, 400)
-    assert.equal(pluck((await get('/api/models/running'))['models'] as { name: string }[], 'name'), [
-      'local:llama3:latest',
-    ])
     for (const model of ['large', 'custom:large', 'local:llama3:latest', 'llama3', 'llama3:latest']) {
       const shown = await show(model)
       assert.is(shown.status, 200, model)
@@ -121,18 +106,6 @@ const runner: Answer = ({ url, body }, response) => {
         { name: 'llama3:latest', size: 4_661_224_676, details, capabilities: ['completion', 'tools'] },
         { name: 'nomic-embed-text', size: 274_302_450, capabilities: ['embedding'] },
         { name: 'big:cloud', remote_host: 'https://ollama.com' },
-      ],
-    })
-  if (url === '/api/ps')
-    return json(response, 200, {
-      models: [
-        {
-          name: 'llama3:latest',
-          size: 6_000_000_000,
-          size_vram: 3_000_000_000,
-          context_length: 4096,
-          expires_at: '2026-01-01T00:05:00Z',
-        },
       ],
     })
   if (url !== '/api/show' || JSON.parse(body).model !== 'llama3:latest') return json(response, 404, { error: 'no' })

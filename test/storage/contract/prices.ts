@@ -42,7 +42,6 @@ export const priceRules: readonly Rule[] = [
       const { ids: later, ended } = await prices.write({ set: [next], end: [] }, noon + 2)
       assert.is(ended, 1)
       assert.is.not(later[0], ids[0])
-      assert.equal(await prices.find(ids[0]!), { ...stored, endedAt: noon + 2 })
       assert.equal(
         (await prices.list()).map(({ id }) => id),
         later,
@@ -51,7 +50,6 @@ export const priceRules: readonly Rule[] = [
       assert.equal(await prices.list(), [])
       const { ids: again } = await prices.write({ set: [next], end: [] }, noon + 4)
       assert.not.ok([...ids, ...later].includes(again[0]!), 'an id is used again')
-      for (const id of ['p0', 'p-1', 'p99', 's123', '', "p1' OR 1"]) assert.is(await prices.find(id), undefined)
     },
   },
   {

@@ -96,17 +96,6 @@ test('the operator’s goes before one that an earlier build took from a list, a
     await rejects(prices.unset(place), 'not_found', /No price of gpt-4.1 at openai was set here/)
   }))
 
-test('a booked price can be found after it was superseded', () =>
-  scene(async ({ open }) => {
-    const { prices, storage } = await open()
-    await prices.set([row('4')], 'ada')
-    const { priceId } = costIn(prices)
-    await prices.set([row('5')], 'ada')
-    assert.is(costIn(prices).nano, 5_000_000)
-    const old = await storage.prices.find(priceId!)
-    assert.equal([old!.rates.input, old!.endedAt], [4_000_000, noon])
-  }))
-
 test('a change of another process counts after a second, for the first request already', () =>
   scene(async ({ open }) => {
     const [mine, other] = [await open(), await open()]
