@@ -15,7 +15,7 @@ const persona = [...stored, 'src/app/personas.ts', 'src/app/models.ts']
 const conversations = ['src/storage/stores/conversations.ts', 'src/storage/sqlite/conversations-text.ts']
 const priced = ['src/app/usage.ts', 'src/app/prices.ts', 'src/storage/stores/prices.ts']
 /** The words behind a Tab. */
-const tab = [...command, 'src/cli/completion/words.ts']
+const tab = [...command, 'src/cli/completion/complete.ts']
 const hub = ['src/model-hub/known-models.ts', 'src/model-hub/record.ts']
 const chat = [...stored, ...priced, 'src/app/chat.ts', 'src/app/models.ts']
 

@@ -1,5 +1,5 @@
 import { AppError, toAppError } from '../src/errors.ts'
-import { createSampleQueue, type SampleQueue } from './audio/sample-queue.ts'
+import { createQueue, type SampleQueue } from './audio/sample-queue.ts'
 import { changeSpeed } from './audio/speed.ts'
 import type { AudioBudget, AudioReservation } from './audio-budget.ts'
 import { type Deadline, startDeadline } from './deadline.ts'
@@ -116,7 +116,7 @@ export function createSpeaking(
 
     /** Starts a chunk. Made at the engine's pace, read at the client's: a slow reader delays no other request. */
     function begin(index: number) {
-      const queue = createSampleQueue()
+      const queue = createQueue<Float32Array>()
       const told: WordTime[] = []
       const { words, pause: _, ...chunk } = chunks[index]!
       const scaled = ({ text, start, end }: WordTime) => ({ text, start: start / speed, end: end / speed })

@@ -53,34 +53,6 @@ export async function* speakSentences(
   if (sampleRate === undefined && refusal) throw refusal
 }
 
-/** A text that grows, for `speakSentences`. */
-export function createGrowingText() {
-  const pieces: string[] = []
-  let isOver = false
-  let wake = () => {}
-  return {
-    push(text: string) {
-      pieces.push(text)
-      wake()
-    },
-    /** Nothing more comes; what is there is still read. */
-    end() {
-      isOver = true
-      wake()
-    },
-    async *texts(): AsyncGenerator<string> {
-      for (;;) {
-        if (pieces.length > 0) yield pieces.splice(0).join('')
-        else if (isOver) return
-        else
-          await new Promise<void>((resolve) => {
-            wake = resolve
-          })
-      }
-    },
-  }
-}
-
 /** The header of a WAV file as that of a stream. */
 function withoutLength(header: Buffer): Buffer {
   const stream = Buffer.from(header)

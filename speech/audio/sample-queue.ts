@@ -1,15 +1,15 @@
-export type SampleQueue = ReturnType<typeof createSampleQueue>
+export type SampleQueue = ReturnType<typeof createQueue<Float32Array>>
 
-/** A queue of samples between a producer and a consumer. */
-export function createSampleQueue() {
-  const waiting: Float32Array[] = []
+/** A queue between a producer and a consumer: of samples, or of the pieces of a text. */
+export function createQueue<Piece>() {
+  const waiting: Piece[] = []
   let finished = false
   let failure: Error | undefined
   let wake = () => {}
 
   return {
-    push(samples: Float32Array) {
-      waiting.push(samples)
+    push(piece: Piece) {
+      waiting.push(piece)
       wake()
     },
     finish(reason?: Error) {
@@ -19,10 +19,10 @@ export function createSampleQueue() {
       wake()
     },
     /** Yields pieces as they come, then ends or throws as the call did. Pieces not taken yet are kept. */
-    async *pieces(): AsyncGenerator<Float32Array> {
+    async *pieces(): AsyncGenerator<Piece> {
       for (;;) {
         const piece = waiting.shift()
-        if (piece) yield piece
+        if (piece !== undefined) yield piece
         else if (finished) break
         else
           await new Promise<void>((resolve) => {

@@ -4,7 +4,7 @@ import { addAccountCommands } from './account/command.ts'
 import { addAuditCommand } from './audit/command.ts'
 import { addBackupCommands } from './backup/command.ts'
 import { addChatCommand } from './chat/command.ts'
-import { addCompletionCommands, addWordsCommand } from './completion/command.ts'
+import { addCompletionCommands } from './completion/command.ts'
 import { addConfigCommands } from './config/command.ts'
 import { addConnectCommands } from './connect/command.ts'
 import { addDatabaseCommands } from './db/command.ts'
@@ -61,7 +61,6 @@ const groups: readonly (readonly [names: string, add: (program: CliCommand, cli:
   ['db', addDatabaseCommands],
   ['config', addConfigCommands],
   ['status doctor', addStatusCommands],
-  ['__complete', addWordsCommand],
   ['', addCompletionCommands],
   ['', addHelpCommand],
 ]

@@ -5,11 +5,9 @@ const chunkSize = 1024 ** 2
 
 /** A new file, written from its beginning in pieces of any size. */
 export interface FileWriter {
-  /** Bytes given so far, which is where the next piece will stand. */
+  /** Bytes given so far. */
   readonly size: number
   write(piece: string | Uint8Array): void
-  /** Puts bytes over ones that were written earlier. */
-  patch(position: number, piece: string): void
   /** The whole content, in chunks, to be continued in another file. */
   readBack(): Generator<Uint8Array>
   /** With `flush` everything is on the disk when this returns; without, it is written, enough for files that no restart needs. */
@@ -49,10 +47,6 @@ export function createFile(path: string): FileWriter {
       pendingSize += bytes.length
       size += bytes.length
       if (pendingSize >= chunkSize) flush()
-    },
-    patch(position, piece) {
-      flush()
-      writeSync(file, Buffer.from(piece), 0, undefined, position)
     },
     *readBack() {
       flush()

@@ -1,4 +1,4 @@
-import { createGrowingText, speakSentences } from '../../speech/speech.ts'
+import { createQueue, speakSentences } from '../../speech/speech.ts'
 import type { ChatChunk } from '../chat/chat.ts'
 import { toAppError } from '../errors.ts'
 import type { Call } from './operation.ts'
@@ -23,9 +23,9 @@ export async function* withSpeech(
   const speaking = { ...call, signal: stop.signal, watch: undefined }
   const ask = (input: string) =>
     speak(speaking, { ...wish, ...(speed !== undefined && { speed }), voice, input, stream: true })
-  const text = createGrowingText()
+  const text = createQueue<string>()
   const soFar = { spoken: 0, total: 0, skipped: [] as string[] }
-  const speech = speakSentences(text.texts(), ask, soFar, speed)
+  const speech = speakSentences(text.pieces(), ask, soFar, speed)
   /** Both sources are read at the same time; each result says which one it is of. */
   const source = chunks[Symbol.asyncIterator]()
   const readChunk = () => {
@@ -49,7 +49,7 @@ export async function* withSpeech(
       if ('chunk' in came) {
         if (came.chunk.done) {
           next = undefined
-          text.end()
+          text.finish()
           continue
         }
         last = came.chunk.value
@@ -74,7 +74,7 @@ export async function* withSpeech(
     }
   } finally {
     stop.abort()
-    text.end()
+    text.finish()
     // What was begun ends by itself, and nobody waits for it.
     if (next) source.return?.().catch(() => {})
     if (sound) speech.return(undefined).catch(() => {})

@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net'
 import { z } from 'zod'
 import {
   answerWith,
-  createGrowingText,
+  createQueue,
   listVoices,
   openWavReader,
   type SpeechService,
@@ -66,7 +66,7 @@ async function converse(socket: Socket, service: SpeechService): Promise<void> {
   socket.on('error', () => gone.abort())
   socket.setNoDelay(true).setTimeout(idleMs, () => socket.destroy())
   /** The text that comes in chunks, and its speech. */
-  let streamed: { readonly text: ReturnType<typeof createGrowingText>; readonly done: Promise<void> } | undefined
+  let streamed: { readonly text: ReturnType<typeof createQueue<string>>; readonly done: Promise<void> } | undefined
   let characters = 0
 
   try {
@@ -74,10 +74,10 @@ async function converse(socket: Socket, service: SpeechService): Promise<void> {
       if (type === 'describe') await send('info', infoOf(service))
       else if (type === 'ping') await send('pong', { text: data['text'] ?? null })
       else if (type === 'synthesize-start') {
-        streamed?.text.end()
+        streamed?.text.finish()
         await streamed?.done
-        const text = createGrowingText()
-        const done = speak(text.texts(), z.object({ voice }).parse(data).voice)
+        const text = createQueue<string>()
+        const done = speak(text.pieces(), z.object({ voice }).parse(data).voice)
         // A client that leaves meanwhile is nobody's failure.
         done.catch(() => {})
         streamed = { text, done }
@@ -88,7 +88,7 @@ async function converse(socket: Socket, service: SpeechService): Promise<void> {
         if (characters > textLimit) throw new AppError('too_large', `The text is longer than ${textLimit} characters`)
         streamed.text.push(piece)
       } else if (type === 'synthesize-stop' && streamed) {
-        streamed.text.end()
+        streamed.text.finish()
         await streamed.done
         streamed = undefined
         await send('synthesize-stopped', {})
@@ -101,7 +101,7 @@ async function converse(socket: Socket, service: SpeechService): Promise<void> {
   } catch (thrown) {
     if (!gone.signal.aborted) await sendError(thrown)
   } finally {
-    streamed?.text.end()
+    streamed?.text.finish()
     socket.resume().end()
   }
 

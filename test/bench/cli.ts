@@ -70,23 +70,21 @@ async function tabs(): Promise<void> {
   using home = openHome()
   await fill(home.folder)
   const environment = { PATH: process.env['PATH'], AICHAT_HOME: home.folder, HOME: home.folder }
-  const tab = (kind: string, ...context: string[]) => [
-    ...aichatCommand,
-    '--timeout',
-    '1s',
-    '__complete',
-    kind,
-    ...context,
-  ]
+  const tab = (...typed: string[]) => [...aichatCommand, '--timeout', '1s', '__complete', '--', ...typed, '']
   const lines: readonly (readonly [name: string, words: readonly string[]])[] = [
     ['node -e 0', [process.execPath, '-e', '0']],
     ['aichat --version', [...aichatCommand, '--version']],
     ['aichat --help', [...aichatCommand, '--help']],
     ['aichat chat --help', [...aichatCommand, 'chat', '--help']],
-    ...['models', 'plugins', 'personas', 'sessions', 'settings', 'topics', 'languages'].map(
-      (kind) => [`Tab: ${kind}`, tab(kind)] as const,
-    ),
-    ['Tab: memories', tab('memories', 'Persona 7')],
+    ['Tab: commands', tab()],
+    ['Tab: models', tab('chat', '-m')],
+    ['Tab: plugins', tab('plugin', 'show')],
+    ['Tab: personas', tab('persona', 'show')],
+    ['Tab: sessions', tab('session', 'show')],
+    ['Tab: settings', tab('config', 'get')],
+    ['Tab: topics', tab('help')],
+    ['Tab: languages', tab('tts', '--language')],
+    ['Tab: memories', tab('persona', 'memory', 'show', 'Persona 7')],
   ]
   const cpu = lines.map(() => Number.POSITIVE_INFINITY)
   const wall = lines.map(() => Number.POSITIVE_INFINITY)

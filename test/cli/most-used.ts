@@ -34,12 +34,12 @@ export const mostUsed: readonly MostUsed[] = [
 
 /** The names behind a Tab, which a person waits for: what they load, in KiB of the bundle. */
 export const behindTab = [
-  { kind: 'models', kibibytes: 1160, packages: [] },
-  { kind: 'plugins', kibibytes: 1160, packages: [] },
-  { kind: 'personas', kibibytes: 1620, packages: database },
-  { kind: 'sessions', kibibytes: 1620, packages: database },
-  { kind: 'languages', kibibytes: 740, packages: [] },
-  { kind: 'topics', kibibytes: 860, packages: [] },
+  { typed: ['chat', '-m', ''], kibibytes: 1160, packages: [] },
+  { typed: ['plugin', 'show', ''], kibibytes: 1160, packages: [] },
+  { typed: ['persona', 'show', ''], kibibytes: 1620, packages: database },
+  { typed: ['session', 'show', ''], kibibytes: 1620, packages: database },
+  { typed: ['tts', '--language', ''], kibibytes: 740, packages: [] },
+  { typed: ['help', ''], kibibytes: 860, packages: [] },
 ] as const
 
 /** Makes a home in which each of them does what people use it for: a persona with memories, and a provider at this address. */

@@ -138,11 +138,15 @@ test.whole(
       for (const library of ['h3', 'prom-client', 'listhen', 'inquirer', 'conf', 'ky', 'jose', 'iconv-lite'])
         assert.not.match(held, `// node_modules/${library}/`, `${name} loads ${library}`)
     }
-    for (const { kind, packages, kibibytes } of sampleOf(behindTab)) {
-      const loaded = await loadedBy(aichatCommand, ['--timeout', '2s', '__complete', kind], environment)
-      assert.is(loaded.code, 0, kind)
+    for (const { typed, packages, kibibytes } of sampleOf(behindTab)) {
+      const loaded = await loadedBy(aichatCommand, ['--timeout', '2s', '__complete', '--', ...typed], environment)
+      assert.is(loaded.code, 0, typed.join(' '))
       if (unbundled === aichatCommand) continue
-      assert.equal([loaded.packages, loaded.bytes <= kibibytes * 1024], [packages, true], `${kind}: ${loaded.bytes}`)
+      assert.equal(
+        [loaded.packages, loaded.bytes <= kibibytes * 1024],
+        [packages, true],
+        `${typed.join(' ')}: ${loaded.bytes}`,
+      )
     }
   },
 )

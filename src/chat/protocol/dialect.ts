@@ -1,3 +1,4 @@
+import type { ProviderError } from '../../errors.ts'
 import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
 
 /** How a plugin's file bends its dialect: a short closed list, see `quirks` in the plugin's manifest. */
@@ -20,18 +21,13 @@ export interface WireRequest {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** An error a provider reported, in a 4xx/5xx body, inside a 200, or as an event of a stream. */
-export interface WireError {
+/**
+ * An error a provider reported, in a 4xx/5xx body, inside a 200, or as an event of a stream. Its `code` is as
+ * `insufficient_quota` or `RESOURCE_EXHAUSTED`, its `type` as `invalid_request_error` or `INVALID_ARGUMENT`.
+ */
+export interface WireError extends ProviderError {
   /** The provider's own words. */
   readonly message: string
-  /** The provider's own code: `insufficient_quota`, `RESOURCE_EXHAUSTED`…; Anthropic has mostly none. */
-  readonly code?: string
-  /** The kind next to a code or in its place: `invalid_request_error`, `overloaded_error`, `INVALID_ARGUMENT`… */
-  readonly type?: string
-  /** The field of the request that it is about. */
-  readonly param?: string
-  /** The `details` of Anthropic's errors. */
-  readonly details?: Readonly<Record<string, unknown>>
   /** The HTTP status that the body names, where it differs from the answer's own. */
   readonly status?: number
   /** Milliseconds to wait, where the body tells (Gemini's RetryInfo). */

@@ -12,8 +12,8 @@ export interface JsonReader {
 }
 
 /**
- * Cuts a stream of JSON objects into the text of each, as they come: one object, several after each other, or the
- * objects of one array, which is how Gemini streams without `alt=sse`. Text between them is skipped.
+ * Cuts a stream of JSON objects into the text of each, as they come: one object, several after each other, as Ollama
+ * streams, or the objects of one array, which is how Gemini streams without `alt=sse`. Text between them is skipped.
  */
 export function createJsonReader(limit: number = lineLimit): JsonReader {
   const decoder = new StringDecoder('utf8')

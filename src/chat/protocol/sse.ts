@@ -13,63 +13,11 @@ export interface ServerEvent {
   readonly data: string
 }
 
-export interface LineReader {
-  /** The whole lines that these bytes complete, without their ends. Throws a DialectError for a line over the limit. */
-  push(bytes: Uint8Array): string[]
-  /** The text after the last line end, or nothing. */
-  end(): string[]
-}
-
 export interface EventReader {
   /** The events that these bytes complete. Throws a DialectError for a line or an event over the limit. */
   push(bytes: Uint8Array): ServerEvent[]
   /** The event that the body ended in: a provider may leave out the last blank line. */
   end(): ServerEvent[]
-}
-
-const lineFeed = 10
-const carriageReturn = 13
-const byteOrderMark = '\uFEFF'
-
-/**
- * Cuts bytes into lines at each LF, CRLF or CR, also one that is split between two pieces. Text is decoded only line by
- * line, so that a character split between two pieces is never decoded in halves. Bytes that are no UTF-8 become U+FFFD.
- */
-export function createLineReader(limit: number = lineLimit): LineReader {
-  const begun = createByteStore(limit)
-  let afterReturn = false
-  let first = true
-
-  function line(bytes: Uint8Array, start: number, end: number): string {
-    if (begun.length + end - start > limit) throw tooLong(limit)
-    const text = begun.length === 0 ? decode(bytes, start, end) : begun.take(bytes.subarray(start, end))
-    if (!first) return text
-    first = false
-    return text.startsWith(byteOrderMark) ? text.slice(1) : text
-  }
-
-  return {
-    push(bytes) {
-      const lines: string[] = []
-      let start = afterReturn && bytes[0] === lineFeed ? 1 : 0
-      if (bytes.length > 0) afterReturn = false
-      let feed = bytes.indexOf(lineFeed, start)
-      let back = bytes.indexOf(carriageReturn, start)
-      while (feed !== -1 || back !== -1) {
-        const end = feed === -1 || (back !== -1 && back < feed) ? back : feed
-        lines.push(line(bytes, start, end))
-        start = end === back && end + 1 === feed ? feed + 1 : end + 1
-        afterReturn = end === back && start === bytes.length && end + 1 === start
-        if (feed !== -1 && feed < start) feed = bytes.indexOf(lineFeed, start)
-        if (back !== -1 && back < start) back = bytes.indexOf(carriageReturn, start)
-      }
-      if (start < bytes.length) begun.add(bytes.subarray(start))
-      return lines
-    },
-    end() {
-      return begun.length > 0 ? [line(new Uint8Array(0), 0, 0)] : []
-    },
-  }
 }
 
 /**
@@ -112,49 +60,6 @@ export function createEventReader(limit: number = lineLimit): EventReader {
     push: (bytes) => take(decoded(bytes)),
     end: () => take(`${decoder?.decode() ?? ''}\n\n`),
   }
-}
-
-interface ByteStore {
-  readonly length: number
-  /** Keeps a copy: the caller may use its buffer again. */
-  add(bytes: Uint8Array): void
-  /** The kept bytes and these as text; nothing is kept afterwards. */
-  take(bytes: Uint8Array): string
-}
-
-/** Bytes of a begun line. The store doubles as it grows, so that a line which comes byte by byte costs its length. */
-function createByteStore(limit: number): ByteStore {
-  let store = Buffer.alloc(0)
-  let length = 0
-
-  function add(bytes: Uint8Array): void {
-    if (length + bytes.length > limit) throw tooLong(limit)
-    if (length + bytes.length > store.length) {
-      const larger = Buffer.allocUnsafe(Math.max(1024, 2 * (length + bytes.length)))
-      store.copy(larger, 0, 0, length)
-      store = larger
-    }
-    store.set(bytes, length)
-    length += bytes.length
-  }
-
-  return {
-    get length() {
-      return length
-    },
-    add,
-    take(bytes) {
-      add(bytes)
-      const text = store.toString('utf8', 0, length)
-      length = 0
-      return text
-    },
-  }
-}
-
-function decode(bytes: Uint8Array, start: number, end: number): string {
-  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return buffer.toString('utf8', start, end)
 }
 
 function tooLong(limit: number): DialectError {

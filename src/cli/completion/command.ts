@@ -5,24 +5,23 @@ import type { Shell } from './script.ts'
 
 const shells: readonly Shell[] = ['bash', 'zsh', 'fish']
 
-/** `aichat completion`, and the hidden command behind `npm run docs`. */
+/** `aichat completion`, and the hidden commands behind `npm run docs` and a Tab. */
 export function addCompletionCommands(program: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./actions.ts'))
+  const complete = lazyActions(cli, () => import('./complete.ts'))
 
   program
     .command('completion')
     .addArgument(new Argument('<shell>').choices(shells))
     .description('print the completion script of a shell: bash, zsh or fish')
     .example('source <(aichat completion bash)', 'aichat completion fish > ~/.config/fish/completions/aichat.fish')
-    .action((shell: Shell) => run((scripts) => scripts.printScript)(program, shell))
+    .action(run((scripts) => scripts.printScript))
 
   program
     .command('__generate <folder>', { hidden: true })
     .action((folder: string) => run((files) => files.writeGenerated)(program, folder))
-}
 
-/** The hidden command that the scripts ask for words. */
-export function addWordsCommand(program: CliCommand, cli: Cli): void {
-  const run = lazyActions(cli, () => import('./words.ts'))
-  program.command('__complete <kind> [context]', { hidden: true }).action(run((words) => words.printWords))
+  program
+    .command('__complete [words...]', { hidden: true })
+    .action((words: readonly string[]) => complete((choices) => choices.printChoices)(program, words))
 }

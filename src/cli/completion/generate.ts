@@ -13,9 +13,9 @@ export function generated(program: CliCommand): ReadonlyMap<string, string> {
   const root = treeOf(program)
   const pages = manualPages()
   return new Map([
-    ['completions/aichat.bash', completionScript('bash', root)],
-    ['completions/_aichat', completionScript('zsh', root)],
-    ['completions/aichat.fish', completionScript('fish', root)],
+    ['completions/aichat.bash', completionScript('bash')],
+    ['completions/_aichat', completionScript('zsh')],
+    ['completions/aichat.fish', completionScript('fish')],
     ['man/aichat.1', manual(root, pages)],
     ...pages.map((page) => {
       const fields = page.name === 'aichat-plugin' ? pluginFieldsRoff() : []

@@ -61,7 +61,7 @@ const flagKinds: Readonly<Record<string, string>> = {
   'key --user': 'users',
 }
 
-/** The kinds of a command's arguments, in order, for `aichat __complete`; undefined for files and texts. */
+/** The kinds of a command's arguments, in order; undefined for files and texts. */
 export function argumentsOf({ path, arguments: all }: CommandNode): readonly (string | undefined)[] {
   const kinds = all.map(({ name }) => argumentKinds[`${path.join(' ')} ${name}`] ?? argumentKinds[`${path[0]} ${name}`])
   return kinds.slice(0, kinds.findLastIndex((kind) => kind !== undefined) + 1)
@@ -81,46 +81,3 @@ export function valuesOf({ path }: CommandNode, { long, choices }: Flag): Values
 }
 
 export type Values = { readonly words: readonly string[] } | { readonly kind: string }
-
-/** Options with a value in every command: the word behind one is no command. */
-export function valuedFlags(nodes: readonly CommandNode[]): readonly string[] {
-  const flags = nodes.flatMap((node) => node.flags)
-  const switches = new Set(flagNames(flags.filter(({ value }) => value === undefined)))
-  return [...new Set(flagNames(flags.filter(({ value }) => value !== undefined)))].filter((name) => !switches.has(name))
-}
-
-/** `case` patterns of bash and zsh for each step down the tree. */
-export function stepPatterns(nodes: readonly CommandNode[]): string {
-  return nodes
-    .filter(({ path }) => path.length > 0)
-    .map(({ path }) => `'${path.slice(0, -1).join(' ')}|${path.at(-1)}'`)
-    .join(' | ')
-}
-
-/** `case` branches of bash and zsh for options with known values; global options apply after every command. */
-export function valueBranches(
-  nodes: readonly CommandNode[],
-  root: CommandNode,
-  assignment: (words: string) => string,
-): string {
-  return nodes
-    .flatMap((node) => node.flags.map((flag) => ({ node, flag, values: valuesOf(node, flag) })))
-    .flatMap(({ node, flag, values }) => {
-      if (!values) return []
-      const prefix = node === root ? `*'|` : `'${node.path.join(' ')}|`
-      const patterns = flagNames([flag]).map((name) => `${prefix}${name}'`)
-      const found = 'kind' in values ? `kind='${values.kind}'` : assignment(values.words.join(' '))
-      return [`    ${patterns.join(' | ')}) ${found} ;;`]
-    })
-    .join('\n')
-}
-
-/** Short and long names of options. */
-export function flagNames(flags: readonly Flag[]): readonly string[] {
-  return flags.flatMap(({ short, long }) => [short, long]).filter((name): name is string => name !== undefined)
-}
-
-/** The shell command that prints the words of a kind, within two seconds; `context` is the first argument before them. */
-export function wordsCommand(kind: string, context: string): string {
-  return `aichat --timeout 2s __complete ${kind} ${context} 2>/dev/null </dev/null`
-}

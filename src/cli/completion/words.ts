@@ -65,14 +65,6 @@ export async function wordsOf(cli: Cli, kind: string, context = ''): Promise<rea
   }
 }
 
-/**
- * Prints the words of a kind, which the scripts ask for; prints nothing on a failure. `context` is the first argument before
- * them.
- */
-export async function printWords(cli: Cli, kind: string, context?: string): Promise<void> {
-  await cli.io.out((await wordsOf(cli, kind, context)).map((word) => `${word}\n`).join(''))
-}
-
 async function unsorted(cli: Cli, kind: string, context: string): Promise<readonly string[]> {
   const source = Object.hasOwn(fixed, kind) ? fixed[kind] : undefined
   if (source) return source(context, cli)

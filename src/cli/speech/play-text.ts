@@ -1,4 +1,4 @@
-import { createGrowingText, speakSentences } from '../../../speech/speech.ts'
+import { createQueue, speakSentences } from '../../../speech/speech.ts'
 import { speakText } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
@@ -11,8 +11,9 @@ import { findPlayer, openPlayer, type Player } from './player.ts'
 export async function openSpokenText(cli: Cli, signal: AbortSignal) {
   findPlayer(cli.io.environment)
   const { voice } = await cli.settings()
-  const growing = createGrowingText()
-  signal.addEventListener('abort', growing.end, { once: true })
+  const growing = createQueue<string>()
+  const finish = () => growing.finish()
+  signal.addEventListener('abort', finish, { once: true })
   const ask = (input: string) => cli.ask(speakText, { input, stream: true, ...given({ voice }) }, signal)
   const playing = play()
   // A failure is thrown by `end`.
@@ -22,9 +23,9 @@ export async function openSpokenText(cli: Cli, signal: AbortSignal) {
     push: growing.push,
     /** Resolves when all is played. Throws the errors of the engine and the player, and the reason of the signal. */
     async end() {
-      growing.end()
+      growing.finish()
       await playing.finally(() => {
-        signal.removeEventListener('abort', growing.end)
+        signal.removeEventListener('abort', finish)
         signal.throwIfAborted()
       })
     },
@@ -34,7 +35,7 @@ export async function openSpokenText(cli: Cli, signal: AbortSignal) {
     const soFar = { spoken: 0, total: 0, skipped: [] }
     let player: Player | undefined
     try {
-      for await (const piece of speakSentences(growing.texts(), ask, soFar)) {
+      for await (const piece of speakSentences(growing.pieces(), ask, soFar)) {
         player ??= await openPlayer(cli.io.environment, signal)
         if (signal.aborted || !(await player.take(piece))) break
       }

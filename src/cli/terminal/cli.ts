@@ -1,6 +1,4 @@
-import type { z } from 'zod'
-import type { RequestWatch } from '../../chat/chat.ts'
-import type { Ask, AskStream, Operation } from '../../operations/operations.ts'
+import type { Ask, AskStream } from '../../operations/operations.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { CliCommand } from './command.ts'
 import type { Io } from './io.ts'
@@ -39,18 +37,8 @@ export interface Cli {
   settings(): Promise<Settings>
   backend(): Promise<Backend>
   /** Runs an operation in this process, or on the server that the options name. */
-  ask<I extends z.ZodType, O extends z.ZodType>(
-    operation: Operation<I, O>,
-    input: z.input<I>,
-    signal?: AbortSignal,
-    watch?: RequestWatch,
-  ): Promise<z.output<O>>
-  askStream<I extends z.ZodType>(
-    operation: Operation<I>,
-    input: z.input<I>,
-    signal?: AbortSignal,
-    watch?: RequestWatch,
-  ): Promise<AsyncIterable<unknown>>
+  readonly ask: Ask
+  readonly askStream: AskStream
   /** Aborted by Ctrl-C, SIGTERM and --timeout; the default signal of `ask`. */
   signal(): AbortSignal
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalize, createFile, type FileWriter } from '../../formats/formats.ts'
+import { canonicalize, createFile } from '../../formats/formats.ts'
 import type { Fields } from '../fields.ts'
 import { ContentHash } from './digest.ts'
 import type { PackageContent, PackageMemory, WrittenPackage } from './format.ts'
@@ -17,9 +17,10 @@ export async function writeJsonPackage(path: string, content: PackageContent): P
     const memories: string[] = []
     for await (const batch of content.memories)
       for (const memory of batch) {
-        spool.write((memories.length > 0 ? ',' : '') + memoryText(memory))
+        spool.write((memories.length > 0 ? ',' : '[') + memoryText(memory))
         memories.push(hash.memory(memory))
       }
+    spool.write(memories.length > 0 ? ']' : '[]')
     const records: string[] = []
     const log: string[] = []
     for await (const batch of content.log)
@@ -28,7 +29,11 @@ export async function writeJsonPackage(path: string, content: PackageContent): P
         log.push(canonicalize(record))
       }
     const metadata = closingMetadata(content, hash, memories, records)
-    const checksum = assemble(out, { ...content, metadata }, `[${log.join(',')}]`, spool)
+    const pieces = (all: Fields) => piecesOf({ ...content, metadata: all }, `[${log.join(',')}]`, spool.readBack)
+    const sum = createHash('sha256')
+    for (const piece of pieces(metadata)) sum.update(piece)
+    const checksum = `sha256:${sum.digest('hex')}`
+    for (const piece of pieces({ ...metadata, checksum })) out.write(piece)
     out.close()
     return { checksum, content_hash: metadata.content_hash, memories: memories.length, records: records.length }
   } catch (reason) {
@@ -39,62 +44,27 @@ export async function writeJsonPackage(path: string, content: PackageContent): P
   }
 }
 
-/** A placeholder for the checksum, which is patched in at the end. */
-const placeholder = `sha256:${'0'.repeat(64)}`
-
-/** Writes the parts in the canonical order of their names; returns the checksum, which is over all but itself. */
-function assemble(
-  out: FileWriter,
+/** The canonical text of a package in pieces: its parts in the order of their names. */
+function* piecesOf(
   content: Omit<PackageContent, 'memories' | 'log'>,
   log: string,
-  memories: FileWriter,
-): string {
-  const hash = createHash('sha256')
-  const put = (piece: string | Uint8Array) => {
-    hash.update(piece)
-    out.write(piece)
+  memories: () => Iterable<Uint8Array>,
+): Generator<string | Uint8Array> {
+  const texts = new Map<string, () => Iterable<string | Uint8Array>>([
+    ...Object.entries(content.extra).map(([name, part]) => [name, () => [canonicalize(part)]] as const),
+    ['adaptation_log', () => [log]],
+    ['export_metadata', () => [canonicalize(content.metadata)]],
+    ['memories', memories],
+    ['persona', () => [canonicalize(content.persona)]],
+    ['state', () => [canonicalize(content.state)]],
+  ])
+  let before = '{'
+  for (const name of [...texts.keys()].sort()) {
+    yield `${before}${canonicalize(name)}:`
+    yield* texts.get(name)!()
+    before = ','
   }
-  let checksumAt = 0
-  const texts: Readonly<Record<string, () => void>> = {
-    adaptation_log: () => put(log),
-    export_metadata: () => {
-      const { before, after } = aroundChecksum(content.metadata)
-      hash.update(canonicalize(content.metadata))
-      out.write(`${before}"checksum":"`)
-      checksumAt = out.size
-      out.write(`${placeholder}"${after}`)
-    },
-    memories: () => {
-      put('[')
-      for (const chunk of memories.readBack()) put(chunk)
-      put(']')
-    },
-    persona: () => put(canonicalize(content.persona)),
-    state: () => put(canonicalize(content.state)),
-  }
-  const names = [...Object.keys(texts), ...Object.keys(content.extra)].sort()
-  for (const [index, name] of names.entries()) {
-    put(`${index === 0 ? '{' : ','}${canonicalize(name)}:`)
-    // An unknown part may be named like a property of Object.prototype.
-    const text = Object.hasOwn(texts, name) ? texts[name] : undefined
-    if (text) text()
-    else put(canonicalize(content.extra[name]))
-  }
-  put('}')
-  const checksum = `sha256:${hash.digest('hex')}`
-  out.patch(checksumAt, checksum)
-  return checksum
-}
-
-/** The canonical texts of the fields that sort before and after `checksum`, to be joined around it. */
-function aroundChecksum(metadata: Fields): {
-  readonly before: string
-  readonly after: string
-} {
-  const part = (isMember: (name: string) => boolean) =>
-    canonicalize(Object.fromEntries(Object.entries(metadata).filter(([name]) => isMember(name)))).slice(1, -1)
-  const [before, after] = [part((name) => name < 'checksum'), part((name) => name > 'checksum')]
-  return { before: `{${before}${before ? ',' : ''}`, after: `${after ? ',' : ''}${after}}` }
+  yield '}'
 }
 
 /** The canonical text of a memory with its embedding as a list of numbers, which is empty where there is none. */

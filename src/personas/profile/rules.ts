@@ -75,31 +75,7 @@ interface Subject {
   readonly again: string
 }
 
-const {
-  addresses,
-  allergies,
-  answerVerbs,
-  answerVerbsAtEnd,
-  childLimits,
-  conditions,
-  diets,
-  faiths,
-  foods,
-  kin,
-  languages,
-  limits,
-  manners,
-  medicines,
-  noAllergy,
-  passing,
-  pronouns,
-  reactions,
-  standing,
-  standingOwn,
-  subjects,
-  unspaced,
-  wishes,
-} = readWords<RuleWords>('profile')
+const ruleWords = readWords<RuleWords>('profile')
 
 /** A line that a message gives, and the sentence that it comes from. */
 export interface FoundLine {
@@ -195,21 +171,21 @@ function searchesOf(table: Readonly<Record<string, string>>): readonly (readonly
   return Object.entries(table).map(([topic, source]) => [topic, wordPattern(source)])
 }
 
-const foodSearches = searchesOf(foods)
-const dietSearches = searchesOf(diets)
-const conditionSearches = searchesOf(conditions)
-const mannerSearches = searchesOf(manners)
-const kinSearches = searchesOf(kin)
-const pronounSearch = wordPattern(pronouns)
-const allergySearch = wordPattern(allergies)
-const noAllergySearch = wordPattern(noAllergy)
-const reactionSearch = wordPattern(reactions)
-const medicineSearch = wordPattern(medicines)
-const childLimitSearch = wordPattern(childLimits)
-const limitSearch = wordPattern(limits)
-const passingSearch = wordPattern(passing)
-const faithSearch = wordPattern(faiths)
-const languageSearch = wordPattern(languages)
+const foodSearches = searchesOf(ruleWords.foods)
+const dietSearches = searchesOf(ruleWords.diets)
+const conditionSearches = searchesOf(ruleWords.conditions)
+const mannerSearches = searchesOf(ruleWords.manners)
+const kinSearches = searchesOf(ruleWords.kin)
+const pronounSearch = wordPattern(ruleWords.pronouns)
+const allergySearch = wordPattern(ruleWords.allergies)
+const noAllergySearch = wordPattern(ruleWords.noAllergy)
+const reactionSearch = wordPattern(ruleWords.reactions)
+const medicineSearch = wordPattern(ruleWords.medicines)
+const childLimitSearch = wordPattern(ruleWords.childLimits)
+const limitSearch = wordPattern(ruleWords.limits)
+const passingSearch = wordPattern(ruleWords.passing)
+const faithSearch = wordPattern(ruleWords.faiths)
+const languageSearch = wordPattern(ruleWords.languages)
 
 function topicIn(searches: readonly (readonly [string, Search])[], text: string): string | undefined {
   return searches.find(([, search]) => search(text))?.[0]
@@ -218,15 +194,15 @@ function topicIn(searches: readonly (readonly [string, Search])[], text: string)
 /** Words of a language between a subject and what is said of it, and behind it where the verb is last. */
 const between = String.raw`(?:[ ,'’-]+[\p{L}\p{M}\p{N}'’-]+){0,4}?[ ,'’-]*`
 
-const all = Object.values(subjects)
+const all = Object.values(ruleWords.subjects)
 /** Patterns of all languages in place of one. */
 const anyOf = (sources: readonly string[]) => sources.join('|').replaceAll('{few}', String.raw`(?:[\p{L}'-]+ ){0,3}?`)
 const amPattern = new RegExp(`(?<![\\p{L}\\p{M}])(?:${all.map(({ am }) => am).join('|')})${between}$`, 'u')
 const isPattern = new RegExp(`^(?:${between})(?:${all.map(({ is }) => is).join('|')})?(?:${between})$`, 'u')
-const avoidSearch = wordPattern(anyOf([...all.map(({ avoid }) => avoid), unspaced.avoid]))
-const avoidsSearch = wordPattern(anyOf([...all.map(({ avoids }) => avoids), unspaced.avoid]))
-const againSearch = wordPattern(anyOf([...all.map(({ again }) => again), unspaced.again]))
-const otherSearch = new RegExp(`^.{0,12}(?:${unspaced.others})`, 'u')
+const avoidSearch = wordPattern(anyOf([...all.map(({ avoid }) => avoid), ruleWords.unspaced.avoid]))
+const avoidsSearch = wordPattern(anyOf([...all.map(({ avoids }) => avoids), ruleWords.unspaced.avoid]))
+const againSearch = wordPattern(anyOf([...all.map(({ again }) => again), ruleWords.unspaced.again]))
+const otherSearch = new RegExp(`^.{0,12}(?:${ruleWords.unspaced.others})`, 'u')
 /** The author by the ending of a verb or noun, in Turkish. */
 const turkishSelf = /(?:[ıiuü]m|y[ıiuü]m) (?:var|yok)|(?:yen|gan|man|stas[ıi]y|[ıi]k|ım|tik|budist)[ıiuü]m(?![\p{L}])/iu
 /** A statement that begins with what is so: "Allergic to penicillin". */
@@ -283,7 +259,7 @@ function groupIn({ groups = {} }: RegExpExecArray): string | undefined {
 const oneName = String.raw`[\p{L}\p{M}][\p{L}\p{M}\p{N}.'-]*(?: [\p{L}\p{M}][\p{L}\p{M}.'-]*){0,2}?`
 const nameEnd = String.raw`(?=[ ,.!、。！،।]*$|[,.!、。！，،] ?|(?:です|だ|といいます|と|って)|(?: (?:from now on|please|instead|for short|and|ab jetzt|bitte|und|désormais|et|a partir de ahora|por favor|y|d'ora in poi|per favore|e|vanaf nu|alsjeblieft|en|od teraz|proszę|i|теперь|пожалуйста|и|відтепер|будь ласка|і|de|deyin|diye|diyebilirsin|कहो|कहें|कहिए|बुलाओ|बुलाएँ|बुलाइए|कहकर|के|है|nennen|noemen))(?![\p{L}\p{M}]))`
 const addressPattern = new RegExp(
-  `^(?:${addresses
+  `^(?:${ruleWords.addresses
     .map((source, at) => {
       let count = 0
       const bounded = source.replace(/ N\?/g, ' N')
@@ -297,8 +273,8 @@ const addressPattern = new RegExp(
 const noName =
   /^(?:back|later|tomorrow|today|tonight|soon|now|when|if|at|on|in|a|an|the|crazy|old|maybe|again|an?other|whatever|anything|not|paranoid|morgen|später|zurück|an|plus tard|demain|mañana|luego|domani|più tardi|amanhã|depois|later|jutro|завтра|позже|пізніше|yarın|غدا|明天|什么|何)(?![\p{L}\p{M}])/iu
 
-const verbFirst = new RegExp(`^${answerVerbs}`, 'u')
-const verbLast = new RegExp(`(?:${answerVerbsAtEnd})(?:[^\\p{L}]*|吧|。)$`, 'u')
+const verbFirst = new RegExp(`^${ruleWords.answerVerbs}`, 'u')
+const verbLast = new RegExp(`(?:${ruleWords.answerVerbsAtEnd})(?:[^\\p{L}]*|吧|。)$`, 'u')
 const unspacedVerb =
   /(?:请|請)?(?:用|以).{1,12}(?:回答|回复|回覆|说话|交流)|(?:回答|返答|返信|返事)(?:は|を|时|時|请|請|要)/u
 
@@ -316,7 +292,7 @@ const language: Rule = (sentence) =>
     ? { slot: 'language', about: 'language' }
     : undefined
 
-const wishSearches = Object.entries(wishes).map(
+const wishSearches = Object.entries(ruleWords.wishes).map(
   ([topic, source]) => [topic, new RegExp(`^(?:${source})(?![\\p{L}\\p{M}])|^(?:${source})$`, 'u')] as const,
 )
 
@@ -354,7 +330,7 @@ function otherPerson(sentence: string, people: readonly Person[]): string {
   return otherIn(sentence, people)?.person ?? ''
 }
 
-const allergyWords = new RegExp(allergies, 'gu')
+const allergyWords = new RegExp(ruleWords.allergies, 'gu')
 
 /** The food or the first telling word that a text names. */
 function substanceIn(sentence: string): string | undefined {
@@ -444,9 +420,9 @@ const withPronouns: ReadonlySet<string> = new Set(['en', 'de', 'fr', 'nl'])
 
 /** By their sources. */
 const standingSearches = new Map<string, Search>()
-const ownSearch = wordPattern(standingOwn.words)
-const ownStart = new RegExp(`^(?:${standingOwn.starts})(?![\\p{L}\\p{M}])`, 'u')
-const othersSearch = wordPattern(standingOwn.others)
+const ownSearch = wordPattern(ruleWords.standingOwn.words)
+const ownStart = new RegExp(`^(?:${ruleWords.standingOwn.starts})(?![\\p{L}\\p{M}])`, 'u')
+const othersSearch = wordPattern(ruleWords.standingOwn.others)
 
 /**
  * The slot of a lasting trait of the user or close kin that a word of the sentence tells of: what they must not eat, suffer from,
@@ -467,9 +443,9 @@ function standingIn(sentence: string, people: readonly Person[]): StandingSlot |
     (!withPronouns.has(language) && !other)
   if (!isOwn) return undefined
   for (const slot of ['health', 'diet', 'faith', 'manner', 'address', 'note'] as const) {
-    const match = searchIn(standing[slot], language)?.(sentence)
+    const match = searchIn(ruleWords.standing[slot], language)?.(sentence)
     if (!match || (other && (slot === 'faith' || other.index < match.index))) continue
-    if (slot !== 'note' || !searchIn(standingOwn.past, language)?.(sentence)) return slot
+    if (slot !== 'note' || !searchIn(ruleWords.standingOwn.past, language)?.(sentence)) return slot
   }
   return undefined
 }
@@ -499,7 +475,7 @@ interface KinPattern {
 }
 
 /** The patterns of "my son Ilyas" and "Ilyas is my son" by class of kin. */
-const kinPatterns: readonly KinPattern[] = Object.entries(kin).map(([kinName, source]) => {
+const kinPatterns: readonly KinPattern[] = Object.entries(ruleWords.kin).map(([kinName, source]) => {
   // Capitals tell names, so the words of kin are spelled in both cases, and German ones with a capital.
   const words = source.replace(/(^|\||\(\?:)([a-zа-яіїєґ])/gu, (_all, start: string, letter: string) => {
     return `${start}[${letter.toUpperCase()}${letter}]`

@@ -1,7 +1,6 @@
 import * as assert from 'uvu/assert'
 import { DialectError } from '../../../src/chat/protocol/dialect.ts'
-import { createEventReader, createLineReader, lineLimit, type ServerEvent } from '../../../src/chat/protocol/sse.ts'
-import { fc } from '../../helpers/properties.ts'
+import { createEventReader, lineLimit, type ServerEvent } from '../../../src/chat/protocol/sse.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('reading server-sent events')
@@ -9,12 +8,6 @@ const test = suite('reading server-sent events')
 function events(...pieces: readonly (string | Uint8Array)[]): ServerEvent[] {
   const reader = createEventReader()
   const read = pieces.flatMap((piece) => reader.push(Buffer.from(piece)))
-  return [...read, ...reader.end()]
-}
-
-function lines(pieces: readonly Uint8Array[]): string[] {
-  const reader = createLineReader()
-  const read = pieces.flatMap((piece) => reader.push(piece))
   return [...read, ...reader.end()]
 }
 
@@ -74,13 +67,14 @@ test('a buffer may be used again after it was pushed', () => {
   assert.equal(reader.push(Buffer.from('c\n\n')), [data('abc')])
 })
 
-test('a line of the limit is read, one byte more is an error', () => {
-  const line = (bytes: number) => Buffer.alloc(bytes, 'x')
-  const longest = createLineReader()
-  longest.push(line(lineLimit))
-  assert.is(longest.push(Buffer.from('\n'))[0]?.length, lineLimit)
-  assert.throws(() => createLineReader().push(line(lineLimit + 1)), isBroken)
-  assert.throws(() => createLineReader().push(Buffer.concat([line(lineLimit + 1), Buffer.from('\n')])), isBroken)
+test('a line of the limit is read, a longer one is an error', () => {
+  const line = (characters: number) => Buffer.from(`data: ${'x'.repeat(characters)}`)
+  const end = Buffer.from('\n\n')
+  const longest = createEventReader()
+  longest.push(line(lineLimit - 'data: '.length))
+  assert.is(longest.push(end)[0]?.data.length, lineLimit - 'data: '.length)
+  assert.throws(() => createEventReader().push(line(lineLimit + 1)), isBroken)
+  assert.throws(() => createEventReader().push(Buffer.concat([line(lineLimit + 1), end])), isBroken)
 })
 
 test('an event of many lines is bounded like one line', () => {
@@ -90,30 +84,6 @@ test('an event of many lines is bounded like one line', () => {
     for (let count = 0; count < 12; count++) reader.push(line)
   }, isBroken)
 })
-
-test('a long line that comes byte by byte is read whole', () => {
-  const reader = createLineReader()
-  for (let count = 0; count < 300_000; count++) reader.push(Uint8Array.of(120))
-  assert.is(reader.end()[0]?.length, 300_000)
-})
-
-test('lines are those that a split at line ends gives, however the bytes are cut', () => {
-  const text = fc.array(fc.constantFrom('a', 'é', '🌍', '\n', '\r', '\r\n', ': ', 'data'), { maxLength: 40 })
-  fc.assert(
-    fc.property(text, fc.array(fc.nat(60), { maxLength: 6 }), (words, cuts) => {
-      const bytes = Buffer.from(words.join(''))
-      const expected = words.join('').split(/\r\n|\n|\r/)
-      if (expected.at(-1) === '') expected.pop()
-      assert.equal(lines(cutAt(bytes, cuts)), expected)
-    }),
-    { numRuns: 500 },
-  )
-})
-
-function cutAt(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
-  const places = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)).sort((a, b) => a - b), bytes.length]
-  return places.slice(1).map((end, at) => bytes.subarray(places[at], end))
-}
 
 function isBroken(error: unknown): boolean {
   return error instanceof DialectError && error.kind === 'broken'

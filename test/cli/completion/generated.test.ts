@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
 import { generated } from '../../../src/cli/completion/generate.ts'
-import { flatten, treeOf } from '../../../src/cli/help/tree.ts'
+import { argumentsOf, valuesOf } from '../../../src/cli/completion/kinds.ts'
+import { type CommandNode, flatten, treeOf } from '../../../src/cli/help/tree.ts'
 import { buildProgram } from '../../../src/cli/program.ts'
 import type { Cli } from '../../../src/cli/terminal/cli.ts'
 import { haveProgram } from '../../helpers/debian.ts'
@@ -70,7 +71,6 @@ when(shellcheck)('shellcheck finds nothing wrong with the bash completion', () =
 })
 
 test.whole('the words of every kind are known', async () => {
-  const kinds = [...files.get('completions/aichat.fish')!.matchAll(/__complete ([a-z-]+)/g)].map(([, kind]) => kind!)
   await using installation = openInstallation()
   const environment = {
     AICHAT_HOME: installation.home,
@@ -97,8 +97,9 @@ test.whole('the words of every kind are known', async () => {
     'setting-values': 'chat.persona',
   }
   const words = new Map<string, readonly string[]>()
-  for (const kind of new Set(kinds)) {
-    const { code, stdout, stderr } = await run(['__complete', kind, contexts[kind] ?? ''])
+  const lines = linesOfKinds(treeOf(program), contexts)
+  for (const [kind, line] of lines) {
+    const { code, stdout, stderr } = await run(['__complete', '--', ...line, ''])
     assert.equal([code, stderr], [0, ''], kind)
     assert.not.match(stdout, canary)
     words.set(kind, stdout.split('\n').filter(Boolean))
@@ -135,7 +136,7 @@ test.whole('the words of every kind are known', async () => {
   // The program behind a Tab prints the same.
   for (const kind of isWholeRun ? ['personas', 'models', 'memories', 'keys'] : ['personas', 'memories']) {
     const [program, ...args] = aichatCommand
-    const line = [...args, '--timeout', '2s', '__complete', kind, contexts[kind] ?? '']
+    const line = [...args, '--timeout', '2s', '__complete', '--', ...lines.get(kind)!, '']
     const { stdout, stderr } = spawnSync(program!, line, {
       env: { PATH: process.env['PATH'], ...environment },
       encoding: 'utf8',
@@ -143,6 +144,23 @@ test.whole('the words of every kind are known', async () => {
     assert.equal([stdout.split('\n').filter(Boolean), stderr], [words.get(kind), ''])
   }
 })
+
+/** The words before one of each kind, by kind. */
+function linesOfKinds(
+  root: CommandNode,
+  contexts: Readonly<Record<string, string>>,
+): ReadonlyMap<string, readonly string[]> {
+  const lines = new Map<string, readonly string[]>()
+  for (const node of flatten(root)) {
+    for (const [place, kind] of argumentsOf(node).entries())
+      if (kind) lines.set(kind, [...node.path, ...Array.from({ length: place }, () => contexts[kind] ?? 'other')])
+    for (const flag of node.flags) {
+      const values = valuesOf(node, flag)
+      if (values && 'kind' in values) lines.set(values.kind, [...node.path, flag.long!])
+    }
+  }
+  return lines
+}
 
 const unit = join(folder, 'aichat.service')
 
@@ -168,7 +186,7 @@ when(zsh)('zsh reads its script without complaint', () => {
 
 test('a completion asks and prints nothing on an error', () => {
   writeFileSync(join(folder, 'config.json'), '{ broken')
-  const [program, ...args] = [...aichatCommand, '__complete', 'plugins']
+  const [program, ...args] = [...aichatCommand, '__complete', '--', 'plugin', 'show', '']
   const { status, stdout, stderr } = spawnSync(program!, args, { env: environment, encoding: 'utf8' })
   rmSync(join(folder, 'config.json'))
   assert.equal([status, stdout, stderr], [0, '', ''])

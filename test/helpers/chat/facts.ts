@@ -285,7 +285,8 @@ function geminiPieces(pieces: Json[]): Facts {
       choices[index] ??= { text: '', calls: [] }
       for (const part of candidate.content?.parts ?? []) {
         if (part.text !== undefined && !part.thought) choices[index].text += part.text
-        if (part.functionCall) addGeminiCall(choices[index], part.functionCall)
+        if (part.functionCall)
+          choices[index].calls.push({ name: part.functionCall.name, input: part.functionCall.args ?? {} })
       }
       if (candidate.finishReason !== 'FINISH_REASON_UNSPECIFIED')
         choices[index].reason = candidate.finishReason ?? choices[index].reason
@@ -298,16 +299,6 @@ function geminiPieces(pieces: Json[]): Facts {
   return {
     choices: choices.map(({ text, calls, reason }) => ({ text, calls, finish: geminiFinish(reason, calls.length) })),
     usage: counts,
-  }
-}
-
-/** A call, or a piece of one: later pieces have no name, and each of theirs stands at a path of one step in our fixtures. */
-function addGeminiCall(choice: Json, { name, args, partialArgs = [] }: Json): void {
-  if (name) choice.calls.push({ name, input: { ...args } })
-  const { input } = choice.calls.at(-1)
-  for (const { jsonPath, stringValue, numberValue, boolValue } of partialArgs) {
-    const [, field] = jsonPath.split('.')
-    input[field] = stringValue === undefined ? (numberValue ?? boolValue ?? null) : (input[field] ?? '') + stringValue
   }
 }
 

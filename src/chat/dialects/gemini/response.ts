@@ -15,7 +15,6 @@ import { choiceLogprobs, readLogprobsResult } from '../shared/logprobs.ts'
 import { generatedId } from '../shared/tool-ids.ts'
 import { malformedResponse, statusOf, throwIfError } from '../shared/wire-error.ts'
 import { field, isPlainAnswer, readAnswer, writeAssistant } from './content.ts'
-import { createCallJoiner } from './function-calls.ts'
 
 /** Reads an answer of Gemini's; `now` in milliseconds dates it, because Gemini does not. */
 export function readResponse(body: unknown, now = Date.now()): ChatReply {
@@ -154,12 +153,24 @@ export function candidateExtra(candidate: JsonObject): JsonObject | undefined {
 const candidateFields = new Set(['content', 'index'])
 const unfinishedFields = new Set([...candidateFields, 'finishReason'])
 
+/**
+ * The parts themselves. Throws a DialectError for a call without a name, and for one whose arguments come in pieces: Gemini sends
+ * these only where `streamFunctionCallArguments` asks for them
+ * (https://cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling).
+ */
+export function requireWholeCalls(parts: readonly JsonObject[]): readonly JsonObject[] {
+  for (const part of parts) {
+    const call = field(part, 'functionCall')
+    if (!isObject(call)) continue
+    if (field(call, 'partialArgs') !== undefined || field(call, 'willContinue') === true)
+      throw malformedResponse('it holds a call whose arguments come in pieces')
+    if (!stringOf(call['name'])) throw malformedResponse('it holds a call without a name')
+  }
+  return parts
+}
+
 function readCandidate(candidate: JsonObject, position: number, ids: () => string): Choice {
-  const joiner = createCallJoiner()
-  const parts = [
-    ...joiner.push(objectsOf(objectOf(candidate['content'])['parts'])),
-    ...joiner.end(field(candidate, 'finishReason') === 'MAX_TOKENS'),
-  ]
+  const parts = requireWholeCalls(objectsOf(objectOf(candidate['content'])['parts']))
   const answer = readAnswer(parts, ids)
   // Parts without a place in our shape, such as server tools, go back to Gemini's clients unchanged.
   const kept = isPlainAnswer(parts) ? undefined : { parts }

@@ -19,8 +19,15 @@ import { assembleReader, withJsonBody } from '../shared/stream-reader.ts'
 import { generatedId } from '../shared/tool-ids.ts'
 import { throwIfError, truncatedStream } from '../shared/wire-error.ts'
 import { field, isPlainAnswer, readAnswer } from './content.ts'
-import { type CallJoiner, createCallJoiner } from './function-calls.ts'
-import { blockReason, candidateExtra, hasFinished, readFinish, readUsage, replyFields } from './response.ts'
+import {
+  blockReason,
+  candidateExtra,
+  hasFinished,
+  readFinish,
+  readUsage,
+  replyFields,
+  requireWholeCalls,
+} from './response.ts'
 
 /**
  * Reads Gemini's stream, as events (`alt=sse`) or as the one JSON array that it sends without that.
@@ -47,7 +54,6 @@ function cutEvents(): PieceReader {
 interface CandidateState {
   finished: boolean
   calls: number
-  readonly joiner: CallJoiner
 }
 
 function readPieces(cut: PieceReader, now: number): StreamReader {
@@ -96,13 +102,10 @@ function readPieces(cut: PieceReader, now: number): StreamReader {
   function readCandidate(candidate: JsonObject, position: number): ChatChunk['choices'][number] {
     const index = wholeOf(candidate['index']) ?? position
     const known = candidates.get(index)
-    const state = known ?? { finished: false, calls: 0, joiner: createCallJoiner() }
+    const state = known ?? { finished: false, calls: 0 }
     candidates.set(index, state)
     const wireReason = field(candidate, 'finishReason')
-    const parts = [
-      ...state.joiner.push(objectsOf(objectOf(candidate['content'])['parts'])),
-      ...(hasFinished(wireReason) ? state.joiner.end(wireReason === 'MAX_TOKENS') : []),
-    ]
+    const parts = requireWholeCalls(objectsOf(objectOf(candidate['content'])['parts']))
     const delta = readDelta(parts, state, `${outline.id}${index || ''}`)
     const reason: FinishReason | null =
       state.finished || !hasFinished(wireReason) ? null : readFinish(wireReason, state.calls > 0)

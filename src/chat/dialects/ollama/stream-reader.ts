@@ -1,7 +1,7 @@
 import type { StreamReader } from '../../protocol/dialect.ts'
 import { type JsonObject, objectOf, parseEvent, restOf } from '../../protocol/json-object.ts'
+import { createJsonReader } from '../../protocol/json-stream.ts'
 import type { ChatChunk } from '../../protocol/messages.ts'
-import { createLineReader } from '../../protocol/sse.ts'
 import { withExtra } from '../shared/alternation.ts'
 import { choiceLogprobs, readTokens } from '../shared/logprobs.ts'
 import { assembleReader, withJsonBody } from '../shared/stream-reader.ts'
@@ -10,22 +10,22 @@ import { outlineOf, readFinish, readMessage, readUsage, replyFields } from './re
 
 /** Reads Ollama's stream: a JSON object a line, the last one with `done: true`; an error is a line too. */
 export function createStreamReader(now = Date.now()): StreamReader {
-  const lines = decodeLines(now)
-  return withJsonBody(lines, () => lines)
+  const objects = readObjects(now)
+  return withJsonBody(objects, () => objects)
 }
 
 /** Probabilities go with the pieces of a stream. */
 const lastFields = new Set([...replyFields, 'logprobs'])
 
-function decodeLines(now: number): StreamReader {
+function readObjects(now: number): StreamReader {
   let complete = false
   let started = false
   let calls = 0
   let id = ''
 
-  function take(lines: readonly string[]): readonly ChatChunk[] {
+  function take(texts: readonly string[]): readonly ChatChunk[] {
     const chunks: ChatChunk[] = []
-    for (const line of lines) if (!complete && line.trim() !== '') chunks.push(...read(parseEvent(line)))
+    for (const text of texts) if (!complete) chunks.push(...read(parseEvent(text)))
     return chunks
   }
 
@@ -52,5 +52,5 @@ function decodeLines(now: number): StreamReader {
     return usage ? [chunk, { ...base, choices: [], usage }] : [chunk]
   }
 
-  return assembleReader({ cut: createLineReader(), take, isComplete: () => complete })
+  return assembleReader({ cut: createJsonReader(), take, isComplete: () => complete })
 }

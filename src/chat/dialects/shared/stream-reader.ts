@@ -6,7 +6,7 @@ import type { ChatChunk, ChatReply } from '../../protocol/messages.ts'
 import { throwIfError, truncatedStream } from './wire-error.ts'
 
 export interface StreamReaderParts<Piece> {
-  /** Cuts bytes into the dialect's pieces: events, lines or JSON values. */
+  /** Cuts bytes into the dialect's pieces: events or JSON values. */
   readonly cut: { push(bytes: Uint8Array): readonly Piece[]; end(): readonly Piece[] }
   /** Reads pieces as chunks. Skips those after the dialect's own end. */
   readonly take: (pieces: readonly Piece[]) => readonly ChatChunk[]
