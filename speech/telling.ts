@@ -45,7 +45,7 @@ export function createTelling(sampleRate: number) {
       pause = pauseBehind
       return samplesHere / sampleRate
     },
-    /** The words that were told since the last call, in seconds from the first sample of all. */
+    /** The words that were reported since the last call, in seconds from the first sample of all. */
     takeWords(): readonly WordTime[] {
       const taken = words
       words = []

@@ -4,7 +4,7 @@
  * a retry cannot mend, though clients retry their status.
  */
 const failures = {
-  /** Something the caller asked to be told: a declined question, a partial failure, a check that found something. */
+  /** Something the caller asked to know: a declined question, a partial failure, a check that found something. */
   found: { status: 400, exit: 1 },
   usage: { status: 400, exit: 64 },
   /** The data offered is wrong: an invalid plugin or package, a weak password, a name already taken. */

@@ -80,7 +80,7 @@ export interface LoginLimitParts {
 
 /**
  * Counts in the store, at the moment when an attempt is decided: of attempts in several processes at once, too, the first
- * failures that are allowed are told apart from a success, and no later attempt is. A login without failures before it writes nothing.
+ * failures that are allowed are distinguished from a success, and no later attempt is. A login without failures before it writes nothing.
  */
 export function createLoginLimit({ store, kind, what, most }: LoginLimitParts): LoginLimit {
   const rule: FailureRule = {

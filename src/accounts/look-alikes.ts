@@ -28,7 +28,7 @@ export function lookOf(name: string): string {
     .replaceAll('0', 'o')
 }
 
-/** Whether two names that look the same are spoofs of each other: plain ASCII names are told apart by their readers. */
+/** Whether two names that look the same are spoofs of each other: plain ASCII names are distinguished by their readers. */
 export function isSpoof(one: string, other: string): boolean {
   return !(isAscii(one) && isAscii(other)) && lookOf(one) === lookOf(other)
 }

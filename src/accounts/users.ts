@@ -137,7 +137,7 @@ export interface AccountStore {
   /** False, and nothing opened, when the user is gone or has another password by now. */
   openSession(session: Session, passwordHash: string): Promise<boolean>
   /**
-   * The login as it is now, whichever process changed it last. Synchronous when it was read before and nothing was
+   * The login as it is now, also after a change by another process. Synchronous when it was read before and nothing was
    * written since, so that a request with a known token waits for nothing.
    */
   session(id: string): MaybePromise<LiveSession | undefined>

@@ -254,7 +254,7 @@ function circuitName(target: Pick<Target, 'plugin' | 'runner' | 'model'>): strin
   return `${target.plugin ?? `local:${target.runner}`}|${target.model}`
 }
 
-/** The failure that opened a circuit, told to a request that was not sent because of it. */
+/** The failure that opened a circuit, given to a request that was not sent because of it. */
 function resting({ failure, retryAfterMs }: Refusal): Failure {
   const isRest = failure.class === 'rate' || failure.class === 'down' || failure.class === 'protocol'
   return {

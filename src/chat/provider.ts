@@ -62,7 +62,7 @@ export interface Target {
     user?: string,
     key?: string,
   ): Promise<AsyncIterable<ChatChunk>>
-  /** The plugin's keys where it has several: `ask` and `stream` are told the one to use. */
+  /** The plugin's keys where it has several: `ask` and `stream` get the one to use. */
   readonly keys?: (() => KeyPool | undefined) | undefined
   /** Advice for a key that the provider refused; absent where no key is needed. */
   readonly refusedAdvice?: (key?: string) => string

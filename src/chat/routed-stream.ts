@@ -19,7 +19,7 @@ export class StreamAccount implements Booking {
   #cost: BookedCost | undefined
   #isOver = false
 
-  /** `ended` is told once how the stream ended. */
+  /** `ended` is called once with how the stream ended. */
   constructor(
     entry: MeteredAttempt | undefined,
     metered: MeteredCall | undefined,

@@ -7,7 +7,7 @@ const timeouts = { connect: 10_000, firstByte: 120_000, idle: 120_000 }
 /**
  * `fetch` for the SDK through the one way out, which judges every address that is dialled and follows no redirect. No stream
  * for messages between calls is opened: the answer to a GET is 405, as from a server that has none. An answer that is too long
- * is cut off, and `onTooLong` is told.
+ * is cut off, and `onTooLong` is called.
  */
 export function guardedFetch(send: Send, onTooLong: () => void) {
   return async (url: string | URL, init: RequestInit = {}): Promise<Response> => {

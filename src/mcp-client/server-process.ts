@@ -30,8 +30,8 @@ export interface ServerProcess extends Transport {
 
 /**
  * A server in a process group of its own, one message a line. Unlike the transport of the SDK it ends the whole group, passes
- * on no part of our environment, keeps the end of stderr alone, and lives on after a message that is too long, which
- * `onTooLong` is told of.
+ * on no part of our environment, keeps the end of stderr alone, and lives on after a message that is too long, for which
+ * `onTooLong` is called.
  */
 export function createServerProcess(
   { command, args, environment }: ServerCommand,

@@ -28,7 +28,7 @@ function shown({ memory_digest: _digest, ...fields }: Line & { readonly memory_d
 }
 
 const slot = z.exactOptional(z.enum(profileSlots))
-/** Its bounds are told in one sentence by the profile itself. */
+/** Its bounds are stated in one sentence by the profile itself. */
 const text = z.string().max(10 * profileLimits.characters, `must have at most ${profileLimits.characters} characters`)
 
 export const showProfile = defineOperation({

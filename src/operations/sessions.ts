@@ -262,7 +262,7 @@ export const appendToSession = defineOperation({
           .strictObject({
             role: z.enum(['user', 'assistant']),
             content: messageContent.refine((content) => content.length > 0, 'must not be empty'),
-            /** Its end is missing; a model that is asked later is told. */
+            /** Its end is missing; a model that is asked later learns it. */
             cut: z.boolean().default(false),
           })
           .refine(({ role, cut }) => role === 'assistant' || !cut, { path: ['cut'], message: 'is for answers' }),

@@ -100,7 +100,7 @@ export function createRevivedChild<M extends OpenedMethods<M>>(options: RevivedC
         forget()
         lostAt = performance.now()
         if (launched.isStopped) return
-        // A process that was killed had its time, or has told why it does not open.
+        // A process that was killed had its time, or has given the reason why it does not open.
         if (!killed) losses++
         options.onLoss?.(reason)
       },

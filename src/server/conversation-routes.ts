@@ -100,7 +100,7 @@ function shown(conversation: Conversation) {
   return { ...conversation, object: 'conversation' }
 }
 
-/** An item as OpenAI gives it back: the text of a message is a part, and its status is told. Any other is as it was sent. */
+/** An item as OpenAI gives it back: the text of a message is a part, and its status is given. Any other is as it was sent. */
 function shownItem(item: Item): Item {
   if (item.type !== 'message') return item
   const { content, role } = item

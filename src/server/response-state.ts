@@ -88,7 +88,7 @@ async function openedItems(app: App, user: string, items: readonly unknown[]): P
 }
 
 /**
- * Keeps a response, unless it failed, before its end is sent. A failure to keep it is told to the operator alone, since the
+ * Keeps a response, unless it failed, before its end is sent. A failure to keep it is reported to the operator alone, since the
  * answer is there: false then, and for one that is too long.
  */
 export async function keepResponse(app: App, { opened, reader }: WholeRequest, response: JsonObject): Promise<boolean> {

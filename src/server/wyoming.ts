@@ -105,7 +105,7 @@ async function converse(socket: Socket, service: SpeechService): Promise<void> {
     socket.resume().end()
   }
 
-  /** Speaks a text as it comes. A failure is told to the client, and the connection goes on. */
+  /** Speaks a text as it comes. A failure is sent to the client, and the connection goes on. */
   async function speak(texts: AsyncIterable<string>, wanted: z.output<typeof voice>): Promise<void> {
     const named = wanted?.name || undefined
     const language = named === undefined ? (wanted?.language ?? undefined) : undefined

@@ -167,7 +167,7 @@ function wordsOf(sentences: readonly string[]): readonly WrittenWord[] {
   return words
 }
 
-/** The words of a piece that begins at second `begin`; a silent one is told with the one before, or behind where it is the first. */
+/** The words of a piece that begins at second `begin`; a silent one is reported with the one before, or behind where it is the first. */
 function heardWords(text: string, times: readonly TokenTime[], begin: number): readonly WordTime[] {
   const words: { text: string; start: number; end: number }[] = []
   let silent = ''

@@ -10,7 +10,7 @@ export interface Speaker {
   readonly pitch: number
   /**
    * Formants move to this many times their frequency: it is spoken that much lower and slower, and played faster. The voice rms
-   * cannot be told a pitch, so that its formants follow that.
+   * takes no pitch, so that its formants follow that.
    */
   readonly formants: number
   /** Liveliness: the standard deviation of the pitch in Hz; undefined keeps the base voice's. The voice rms has its own. */

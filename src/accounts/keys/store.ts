@@ -90,7 +90,7 @@ export interface KeyStore {
   revokeAll(userId: string, now: number): Promise<number>
   countLive(userId: string, now: number): Promise<number>
   /**
-   * The key with this digest as it is now, whichever process changed it last. Synchronous when it was read before and nothing
+   * The key with this digest as it is now, also after a change by another process. Synchronous when it was read before and nothing
    * was written since, so that a request with a known key waits for nothing.
    */
   byDigest(digest: string): MaybePromise<LiveKey | undefined>

@@ -11,7 +11,7 @@ export interface UsageSoFar {
   isWhole?: boolean
 }
 
-/** Where a chunk keeps them: no client is told, and no copy in JSON has them. */
+/** Where a chunk keeps them: no client sees it, and no copy in JSON has them. */
 const soFar = Symbol('usage so far')
 
 interface Counting {

@@ -40,7 +40,7 @@ export interface Responses {
   /**
    * Reads the conversation behind a request: `previous_response_id` or `conversation`, and references to items. Throws
    * `invalid` for one that is not there (`not_found` for a `conversation`), and for a conversation that is too long; `charge`
-   * is told the bytes before they are read.
+   * gets the bytes before they are read.
    */
   open(body: unknown, reader: Reader, charge?: (bytes: number) => void): Promise<OpenedRequest>
   /**

@@ -161,7 +161,7 @@ async function atHome<R>(
 
 type Open = (settings: Settings) => App | Promise<App>
 
-/** Opens no database unless told to: a restore may find it lost, or empty. */
+/** Opens no database by default: a restore may find it lost, or empty. */
 async function withBackups<R>(
   cli: Cli,
   work: (backups: Backups, progress: Progress, app: App) => Promise<R>,

@@ -67,7 +67,7 @@ export async function printCount(cli: Cli, question: ChatQuestion): Promise<void
 
 /**
  * Throws `found` where the most that a question can cost is above this amount in USD, `configuration` where that cannot be
- * told, and `usage` for another text.
+ * known, and `usage` for another text.
  */
 export async function requireAffordable(cli: Cli, question: ChatQuestion, most: string): Promise<void> {
   const bound = nanoOfUsd(most)

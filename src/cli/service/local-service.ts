@@ -16,7 +16,7 @@ export function localServices({ paths }: Settings): readonly ServiceRecord[] {
 }
 
 /**
- * Has a service of this machine reload by SIGHUP; resolves with its record once it has told the outcome. Throws `forbidden`
+ * Has a service of this machine reload by SIGHUP; resolves with its record once it has written the outcome. Throws `forbidden`
  * for a service of another user, `unavailable` for one that a terminal would end or that is still starting, and `timeout`.
  */
 export async function reloadBySignal(settings: Settings, service: ServiceRecord): Promise<ServiceRecord> {

@@ -14,7 +14,7 @@ export async function work(cli: Cli): Promise<void> {
   try {
     await runWorker({ signal, stderr, stderrIsTerminal, onHangUp }, process)
   } catch (thrown) {
-    // The owner of the service has been told, and shows it.
+    // The owner of the service knows it, and shows it.
     cli.exit = toAppError(thrown).exit
   }
 }

@@ -47,7 +47,7 @@ export function erasingBusyLine(io: Io): Io {
   return erasing
 }
 
-/** Whether work under way is told of at this terminal already. */
+/** Whether work under way is shown at this terminal already. */
 export function hasBusyLine(io: Io): boolean {
   return lines.has(io)
 }

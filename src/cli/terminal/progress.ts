@@ -3,7 +3,7 @@ import type { Cli } from './cli.ts'
 
 /** A progress line on stderr. */
 export interface Progress {
-  /** `share` is from 0 to 1; `text` stands behind the bar, and the time left where it can be told. */
+  /** `share` is from 0 to 1; `text` stands behind the bar, and the time left where it can be estimated. */
   show(share: number, text: string): void
   /**
    * Shows the seconds so far of work with an unknown amount, from the first one on, until the next `show` or `clear`.

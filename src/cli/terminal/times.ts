@@ -1,7 +1,7 @@
 import { isoTime } from '../../formats/formats.ts'
 import type { Cli } from './cli.ts'
 
-/** Times are told and read in the zone of the machine, or of TZ, which Node heeds. */
+/** Times are shown and read in the zone of the machine, or of TZ, which Node heeds. */
 
 const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']

@@ -18,7 +18,7 @@ const patienceMs = 20_000
 /** Pieces of work that wait. */
 const mostWaiting = 100
 
-/** @param onFailure told once per persona and process: a model that fails at it fails at every turn */
+/** @param onFailure called once per persona and process: a model that fails at it fails at every turn */
 export function createBehind(onFailure: (persona: Persona, reason: string) => void): Behind {
   const stopping = new AbortController()
   const failed = new Set<string>()

@@ -60,7 +60,7 @@ export interface PreparedChat {
   readonly forgetLines?: readonly Pick<ProfileLine, 'id' | 'text'>[]
   /** Whether they go with the answer, or after a yes. */
   readonly forgets?: 'ask' | 'at_once'
-  /** What the user is told of the search for memories. */
+  /** What the user sees of the search for memories. */
   readonly warnings: readonly string[]
   /** The id of the persona; absent where none answers. */
   readonly persona?: string

@@ -7,7 +7,7 @@ export function holdsSecret(text: string): boolean {
   return !network.test(text) && passwords.some((pattern) => pattern.test(text))
 }
 
-/** A wireless network: its password is told to guests, and so no secret. */
+/** A wireless network: its password is given to guests, and so no secret. */
 const network =
   /(?<![\p{L}])(?:wi-?fi|wlan|wireless|guest network|hotspot|вай-?фай|无线|ワイファイ|와이파이)(?![\p{L}])/iu
 

@@ -103,7 +103,7 @@ function endedBy(
   if (reading.states.has('number'))
     end(stating('number').filter(({ entry: older }) => isOtherValue(older, entry, reading)))
   end(readings.filter(({ entry: older }) => isOtherAmount(older, entry, reading)))
-  // A birth and a death are told of somebody else, who is often not named again.
+  // A birth and a death concern somebody else, who is often not named again.
   for (const slot of ['pregnancy', 'pet'] as const)
     if (reading.ends.has(slot)) {
       const stated = all.filter(({ states }) => states.has(slot))
@@ -217,7 +217,7 @@ function tellingOf(content: string, language: string): ReadonlySet<string> {
   )
 }
 
-/** A number of few words about now, as "79 now" and "77.5 this morning": it is news of a value that was told before. */
+/** A number of few words about now, as "79 now" and "77.5 this morning": it is news of a value that was stated before. */
 function bareNumber(folded: string): number | undefined {
   const found =
     /^(?:(?:this morning|today|heute(?: fruh| morgen)?|ce matin|esta manana|stamattina|hoje|vanmorgen|dzis(?: rano)?|bu sabah|сегодня(?: утром)?|сьогодні|now|down to|up to|already|just|jetzt|nur noch|maintenant|ahora|adesso|agora|nu|teraz|simdi|теперь|уже|тепер|вже|الآن|अब|今|现在) ?)*(\d{1,3}(?:[.,]\d{1,2})?)(?: ?(?:kg|kilos?|lbs?|pounds?|years|jahre|ans|anos|anni|jaar|lat|кг|kilo|公斤|キロ))?(?:[ ,]+\p{L}+){0,3}[.!]?$/u.exec(
@@ -351,7 +351,7 @@ function onlyOne(chosen: readonly Known[], shares: (older: Known) => boolean): r
   return named.length === 1 ? named : []
 }
 
-/** Milliseconds in which "the deal" means a purchase or a plan that was told before. */
+/** Milliseconds in which "the deal" means a purchase or a plan that was stated before. */
 const recently = 180 * 86_400_000
 
 /** The purchase or plan that fell through: one that shares a word, or the latest where it is "the deal" or "it". */

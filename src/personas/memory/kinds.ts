@@ -28,7 +28,7 @@ export function isAnswer({ role, kind }: Metadata): boolean {
   return role === 'assistant' && kind !== 'statement'
 }
 
-/** Whether a memory is told by its user: what it says may end what an earlier one said. */
+/** Whether a memory is stated by its user: what it says may end what an earlier one said. */
 export function isTold(memory: Pick<MemoryEntry, 'content' | 'metadata'>): boolean {
   const kind = kindOf(memory)
   return kind === 'statement' || kind === 'note'
@@ -54,7 +54,7 @@ export const ranksOfWorth: readonly RankOfWorth[] = ['question', 'answer', 'over
 
 /**
  * Why a memory stays or goes: questions leave first, then answers of the persona, what is over, and what passes with its day; then what
- * was told, and last what stands for life or was said again or confirmed. Within a rank, importance and age decide.
+ * was stated, and last what stands for life or was said again or confirmed. Within a rank, importance and age decide.
  */
 export function rankOfWorth(memory: Pick<MemoryEntry, 'content' | 'metadata'>): RankOfWorth {
   const { role, kind, times, ended_by: over } = memory.metadata

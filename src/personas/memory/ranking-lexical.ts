@@ -175,7 +175,7 @@ interface Matches {
   readonly about: readonly number[]
   /** Credit by neighbours one, two, three steps away, by step. */
   readonly near: readonly (readonly number[])[]
-  /** The language of the memory, told when it is asked for. */
+  /** The language of the memory, detected when it is needed. */
   readonly language: () => string
 }
 
@@ -254,7 +254,7 @@ function languageOfMemory({ entry, terms }: Candidate): string {
   return languageOf(entry.content.slice(0, languageSample), terms.slice(0, languageSample).split(' '))
 }
 
-/** Characters by which the language of a memory is told. */
+/** Characters by which the language of a memory is detected. */
 const languageSample = 300
 
 /** A query's terms as one regular expression, which is far faster than splitting the texts. */

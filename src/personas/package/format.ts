@@ -16,7 +16,7 @@ export const minReaderVersion = '1.0'
 /** Features that a package may require; one that requires another is refused. */
 export const knownFeatures: readonly string[] = ['adaptation-log/1', 'embeddings/1']
 
-/** The forms of a package, told apart by their first bytes. */
+/** The forms of a package, distinguished by their first bytes. */
 export type PackageForm = 'document' | 'container'
 
 /** A memory of a package, its vector apart. Its fields include unknown ones. */

@@ -466,7 +466,7 @@ const faith: Rule = (sentence, people) => {
 }
 
 const name = String.raw`\p{Lu}[\p{L}\p{M}'’-]+`
-/** Names in scripts without capitals are told by what stands around them. */
+/** Names in scripts without capitals are recognised by what stands around them. */
 const smallName = String.raw`[\p{L}\p{M}]{2,12}?`
 
 interface KinPattern {

@@ -35,7 +35,7 @@ export function digestOf({ content, metadata }: Pick<NewMemory, 'content' | 'met
 
 /**
  * How much a memory is worth keeping: by its rank, and within it by its importance, halved with every month of age, as a logarithm. So
- * it does not change with the time, and the least worth is found in an index. What was told has the worth that it had before there were
+ * it does not change with the time, and the least worth is found in an index. What was stated has the worth that it had before there were
  * ranks.
  */
 export function worthOf(

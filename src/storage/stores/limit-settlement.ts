@@ -32,8 +32,8 @@ export function* readSettlement(all: readonly LedgerRow[]): Work<Settlement> {
 }
 
 /**
- * An attempt that its process left is booked once: by an estimate under the reservation's id, or by its own row, whichever
- * comes first.
+ * An attempt that its process left is booked once: by an estimate under the reservation's id, or by its own row, the first
+ * to come.
  */
 function unbooked(all: readonly LedgerRow[], held: ReadonlyMap<string, Held>, booked: Set<string>) {
   return all.filter(({ reservation: id, request }) => {

@@ -53,7 +53,7 @@ export async function release(tx: Transaction, lastPrice: number): Promise<void>
 
 /**
  * The installation that the database is one of from now on: the given one, else its own, else a new one. Caches of instances
- * that run already are told.
+ * that run already are notified.
  */
 export async function becomeInstallation(tx: Transaction, known?: string): Promise<string> {
   await tx.run(

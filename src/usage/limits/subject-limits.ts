@@ -174,7 +174,7 @@ export function windowsOf(subjects: readonly SubjectLimits[]): Limited {
   return { requests, tokens }
 }
 
-/** The headers of a request for its client, whichever API it speaks. */
+/** The headers of a request for its client, in any API. */
 export type HeadersByApi = Readonly<Record<HeaderNames, Readonly<Record<string, string>>>>
 
 export function headersOf(subjects: readonly SubjectLimits[], now: number): HeadersByApi {

@@ -364,7 +364,7 @@ function thoughtDelta(text: string): readonly Delta[] {
   return text === '' ? [] : [{ reasoning_content: text }]
 }
 
-/** The place of a part in its item, where it is told. */
+/** The place of a part in its item, where it is given. */
 function partOf(event: JsonObject): number | undefined {
   return wholeOf(event['content_index'] ?? event['summary_index'])
 }

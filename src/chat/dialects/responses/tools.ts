@@ -116,7 +116,7 @@ function readCustom(tool: JsonObject): Tool {
   }
 }
 
-/** Our tools as this dialect's. Its functions follow their schema strictly unless told not to, so those of other dialects say so. */
+/** Our tools as this dialect's. Its functions follow their schema strictly by default, so those of other dialects say so. */
 export function writeTools(tools: ChatRequest['tools']): readonly JsonObject[] | undefined {
   if (!tools) return undefined
   const written: JsonObject[] = []

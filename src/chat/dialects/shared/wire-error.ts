@@ -58,7 +58,7 @@ export function truncatedStream(): DialectError {
   return new DialectError('cut', { message: "The provider's answer broke off before its end" })
 }
 
-/** The HTTP status that stands for an error told to a client: the given one, else 500. */
+/** The HTTP status that stands for an error sent to a client: the given one, else 500. */
 export function statusOf(error: ClientError): number {
   return error.status ?? 500
 }

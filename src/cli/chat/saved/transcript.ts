@@ -80,7 +80,7 @@ function partText(part: ContentPart): string {
   return data === undefined ? `[${part.type}]` : `[${name}](${dataUrl(mediaType!, data)})`
 }
 
-/** The finish reason of an answer that is told apart from the others. */
+/** The finish reason of an answer that is shown, unlike the others. */
 const usual = 'stop'
 
 /**
