@@ -29,6 +29,7 @@ export interface LedgerRecord {
   readonly cost_source: number | null
   readonly price: number | null
   readonly duration_ms: number
+  readonly first_ms: number | null
 }
 
 /** The columns of the table, in the order of `valuesOf`. */
@@ -60,6 +61,7 @@ export const ledgerColumns = {
   cost_source: 'integer',
   price: 'integer',
   duration_ms: 'integer',
+  first_ms: 'integer',
 } as const
 
 /** The values of a row in the order of the table's columns; `idOf` gives the number of a name. */
@@ -94,6 +96,7 @@ export function valuesOf(row: LedgerRow, idOf: (name: string) => number): readon
     cost.source === null ? null : costSources.indexOf(cost.source),
     number(cost.priceId),
     row.durationMs,
+    row.firstMs ?? null,
   ]
 }
 
@@ -135,6 +138,7 @@ export function rowOf(record: LedgerRecord, nameOf: (id: number) => string): Led
       priceId: name(record.price),
     },
     durationMs: record.duration_ms,
+    ...(record.first_ms !== null && { firstMs: record.first_ms }),
   }
 }
 
