@@ -215,7 +215,12 @@ export const listAttempts = defineOperation({
     const { store, query } = await located(call, input)
     const found: LedgerRow[] = []
     let before = 0
-    for await (const batch of await store.rows({ ...query, ...momentsOf(input), outcomes: outcome, isNewestFirst: true })) {
+    for await (const batch of await store.rows({
+      ...query,
+      ...momentsOf(input),
+      outcomes: outcome,
+      isNewestFirst: true,
+    })) {
       found.push(...batch.slice(Math.max(0, offset - before)))
       before += batch.length
       if (found.length > limit) break

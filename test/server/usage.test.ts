@@ -65,20 +65,21 @@ test('attempts are listed one by one, newest first, by outcome and page, and the
   const listOf = async (as: UserDaemon['ada'], query = '') => {
     const { status, body } = await as('GET', `/api/usage/attempts${query}`)
     assert.is(status, 200, JSON.stringify(body))
-    return [body.attempts.map((row: Record<string, unknown>) => `${row['username']} ${row['outcome']}`), body.more]
+    return [body.attempts.map((row: Record<string, unknown>) => `${row['user']} ${row['outcome']}`), body.more]
   }
-  assert.equal(await listOf(ada), [['bob failed', 'bob answered', 'ada answered'], false])
-  assert.equal(await listOf(ada, '?limit=1&offset=1'), [['bob answered'], true])
-  assert.equal(await listOf(ada, '?outcome=failed,broken'), [['bob failed'], false])
+  assert.equal(await listOf(ada), [['bob-2 failed', 'bob-2 answered', 'ada-1 answered'], false])
+  assert.equal(await listOf(ada, '?limit=1&offset=1'), [['bob-2 answered'], true])
+  assert.equal(await listOf(ada, '?outcome=failed,broken'), [['bob-2 failed'], false])
   assert.equal(await listOf(ada, `?since=${Date.now() + 60_000}`), [[], false])
-  assert.equal(await listOf(bob), [['bob failed', 'bob answered'], false])
+  assert.equal(await listOf(bob), [['bob-2 failed', 'bob-2 answered'], false])
   assert.is((await bob('GET', '/api/usage/attempts?user=ada-1')).status, 403)
   assert.is((await bob('GET', '/api/usage/attempts?outcome=lost')).status, 400)
   const [row] = (await ada('GET', '/api/usage/attempts?user=ada-1')).body.attempts
   assert.equal([row.cost_usd, row.input_tokens, row.key, row.first_ms], ['0.25', 12, null, null])
   const sumsOf = async (as: UserDaemon['ada']) => {
     const { minutes } = (await as('GET', '/api/usage/last-hour')).body
-    const sum = (name: string) => minutes.reduce((all: number, minute: Record<string, number>) => all + minute[name]!, 0)
+    const sum = (name: string) =>
+      minutes.reduce((all: number, minute: Record<string, number>) => all + minute[name]!, 0)
     return ['requests', 'failed', 'cost_nano'].map(sum)
   }
   assert.equal(await sumsOf(ada), [3, 1, 250_000_000])

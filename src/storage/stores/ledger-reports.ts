@@ -58,7 +58,11 @@ function isOneOf(wanted: readonly LedgerRow['outcome'][]): Statement {
 }
 
 /** Sums by minute, in their order. */
-export async function minutesOf(db: StoreDatabase, query: RowQuery, names: LedgerNames): Promise<readonly MinuteSums[]> {
+export async function minutesOf(
+  db: StoreDatabase,
+  query: RowQuery,
+  names: LedgerNames,
+): Promise<readonly MinuteSums[]> {
   const matches = await conditionOf(query, names)
   if (!matches) return []
   return db.read(
