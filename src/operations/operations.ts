@@ -89,5 +89,5 @@ export {
 export { cloneVoice, designVoice, listVoicesOfServers, showSpeechHealth, speakText } from './speech.ts'
 export { operations } from './table.ts'
 export { titleSession } from './title-session.ts'
-export { checkUsage, exportUsage, pruneUsage, showUsage } from './usage.ts'
+export { checkUsage, exportUsage, listAttempts, pruneUsage, showLastHour, showUsage } from './usage.ts'
 export { countUsers, createUser, listUsers, removeUser, showUser, unlockLogins, updateUser } from './users.ts'

@@ -1,16 +1,21 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import {
+  costSources,
   exportedRows,
   type FindNames,
+  type LedgerRow,
+  outcomes,
   periodOf,
+  purposes,
   type RowQuery,
   reportOf,
-  type UsageColumn,
   usageColumns,
+  usdOf,
 } from '../usage/usage.ts'
 import { requireAdmin } from './access.ts'
 import { day } from './day-input.ts'
+import { page } from './input.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
 
 const name = z.string().min(1, 'must not be empty').max(300)
@@ -26,19 +31,18 @@ const chosen = {
   plugin: z.exactOptional(name),
 }
 
-const isColumn = (text: string): text is UsageColumn => (usageColumns as readonly string[]).includes(text)
-
-/** Columns between commas. */
-const columnList = z
-  .string()
-  .max(100)
-  .transform((text, context) => {
-    const given = [...new Set(text.split(',').map((word) => word.trim()))].filter((word) => word !== '')
-    const found = given.filter(isColumn)
-    if (found.length === given.length) return found
-    context.addIssue(`must be of ${usageColumns.join(', ')}, with commas between`)
-    return z.NEVER
-  })
+/** Some of these words, with commas between. */
+const listOf = <T extends string>(words: readonly T[]) =>
+  z
+    .string()
+    .max(100)
+    .transform((text, context) => {
+      const given = [...new Set(text.split(',').map((word) => word.trim()))].filter((word) => word !== '')
+      const found = given.filter((word): word is T => (words as readonly string[]).includes(word))
+      if (found.length === given.length) return found
+      context.addIssue(`must be of ${words.join(', ')}, with commas between`)
+      return z.NEVER
+    })
 
 const sums = {
   requests: z.int(),
@@ -131,7 +135,7 @@ export const showUsage = defineOperation({
   failures: [403],
   summary:
     "Sums up the caller's usage, or for an administrator everybody's, by `day`, `model`, `key`, `user` and `plugin`, with commas between; by default of the last 30 days by day.",
-  input: z.object({ by: z.prefault(columnList, 'day'), ...chosen }),
+  input: z.object({ by: z.prefault(listOf(usageColumns), 'day'), ...chosen }),
   output: z.object({
     rows: z.array(row),
     total,
@@ -167,6 +171,123 @@ export const exportUsage = defineOperation({
     })
   },
 })
+
+/** An attempt as the ledger has it; names are absent for what is gone. */
+const listed = z.object({
+  /** The id of the request, which its attempts share. */
+  request: z.string(),
+  attempt: z.int(),
+  /** Its end: milliseconds since 1970 UTC. */
+  at: z.int(),
+  user: z.string(),
+  username: z.exactOptional(z.string()),
+  key: z.string().nullable(),
+  key_name: z.exactOptional(z.string()),
+  plugin: z.string().nullable(),
+  model: z.string(),
+  purpose: z.enum(purposes),
+  outcome: z.enum(outcomes),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  estimated: z.boolean(),
+  cost_usd: z.string().nullable(),
+  cost_source: z.enum(costSources).nullable(),
+  duration_ms: z.int(),
+  /** Null where the answer was not streamed. */
+  first_ms: z.int().nullable(),
+})
+
+export const listAttempts = defineOperation({
+  name: 'usage.attempts',
+  route: 'GET /api/usage/attempts',
+  access: 'user',
+  scope: 'usage',
+  failures: [403],
+  summary:
+    "Lists the attempts of the caller, or for an administrator everybody's, one by one and the newest first; by default of the last 30 days. A time in milliseconds counts to the millisecond.",
+  input: z.object({ outcome: z.prefault(listOf(outcomes), outcomes.join()), ...chosen, ...page }),
+  output: z.object({
+    attempts: z.array(listed),
+    /** Whether there are older ones. */
+    more: z.boolean(),
+  }),
+  run: async (call, { limit, offset, outcome, ...input }) => {
+    const { store, query } = await located(call, input)
+    const found: LedgerRow[] = []
+    let before = 0
+    for await (const batch of await store.rows({
+      ...query,
+      ...momentsOf(input),
+      outcomes: outcome,
+      isNewestFirst: true,
+    })) {
+      found.push(...batch.slice(Math.max(0, offset - before)))
+      before += batch.length
+      if (found.length > limit) break
+    }
+    const rows = found.slice(0, limit)
+    const keys = new Set(rows.flatMap(({ key }) => key ?? []))
+    const names = await namesIn(call)({ users: new Set(rows.map(({ user }) => user)), keys })
+    const attempts = rows.map(({ amounts, cost, durationMs, firstMs, day: _, lowerBound: __, ...row }) => {
+      const [username, keyName] = [names.users.get(row.user), names.keys.get(row.key ?? '')]
+      return {
+        ...row,
+        ...(username !== undefined && { username }),
+        ...(keyName !== undefined && { key_name: keyName }),
+        input_tokens: amounts.input,
+        output_tokens: amounts.output,
+        cost_usd: cost.nano === null ? null : usdOf(cost.nano),
+        cost_source: cost.source,
+        duration_ms: durationMs,
+        first_ms: firstMs ?? null,
+      }
+    })
+    return { attempts, more: found.length > limit }
+  },
+})
+
+/** The times of a query that are given to the millisecond. */
+function momentsOf({ since, until }: Chosen): Pick<RowQuery, 'from' | 'to'> {
+  return {
+    ...(typeof since === 'number' && { from: since }),
+    ...(typeof until === 'number' && { to: until }),
+  }
+}
+
+export const showLastHour = defineOperation({
+  name: 'usage.last_hour',
+  route: 'GET /api/usage/last-hour',
+  access: 'user',
+  scope: 'usage',
+  summary:
+    "Sums up the attempts of the last hour by minute, the caller's, or for an administrator everybody's; minutes without one are absent.",
+  input: z.object({}),
+  output: z.object({
+    /** The beginnings of the first and of the present minute: milliseconds since 1970 UTC. */
+    since: z.int(),
+    until: z.int(),
+    minutes: z.array(
+      z.object({
+        at: z.int(),
+        requests: z.int(),
+        /** Those that failed or broke off. */
+        failed: z.int(),
+        /** Of those with a known price, in 10^-9 USD. */
+        cost_nano: z.int(),
+        /** The mean time to the first content of streamed answers; null where there was none. */
+        first_ms: z.number().nullable(),
+      }),
+    ),
+  }),
+  run: async (call) => {
+    const until = Math.floor(Date.now() / minuteMs) * minuteMs
+    const since = until - 59 * minuteMs
+    const { store, query } = await located(call, { since })
+    return { since, until, minutes: [...(await store.minutes({ ...query, from: since }))] }
+  },
+})
+
+const minuteMs = 60_000
 
 export const checkUsage = defineOperation({
   name: 'usage.check',
@@ -210,4 +331,4 @@ export const pruneUsage = defineOperation({
   },
 })
 
-export const usageOperations = [showUsage, exportUsage, checkUsage, pruneUsage]
+export const usageOperations = [showUsage, exportUsage, listAttempts, showLastHour, checkUsage, pruneUsage]

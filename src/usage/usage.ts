@@ -14,6 +14,7 @@ export {
   type LedgerProblems,
   type LedgerRow,
   type LedgerStore,
+  type MinuteSums,
   outcomes,
   purposes,
   type RowQuery,

@@ -56,6 +56,36 @@ test('each user sees what he used, and an administrator what all used', async ()
     assert.is((await bob('GET', path)).status, 403, path)
 })
 
+test('attempts are listed one by one, newest first, by outcome and page, and the last hour by minute; each user sees his own', async () => {
+  await using users = await openUsers({ provider: paid })
+  const { ada, bob } = users
+  await say(ada, 'one')
+  await say(bob, 'FREE')
+  await say(bob, 'FAIL')
+  const listOf = async (as: UserDaemon['ada'], query = '') => {
+    const { status, body } = await as('GET', `/api/usage/attempts${query}`)
+    assert.is(status, 200, JSON.stringify(body))
+    return [body.attempts.map((row: Record<string, unknown>) => `${row['user']} ${row['outcome']}`), body.more]
+  }
+  assert.equal(await listOf(ada), [['bob-2 failed', 'bob-2 answered', 'ada-1 answered'], false])
+  assert.equal(await listOf(ada, '?limit=1&offset=1'), [['bob-2 answered'], true])
+  assert.equal(await listOf(ada, '?outcome=failed,broken'), [['bob-2 failed'], false])
+  assert.equal(await listOf(ada, `?since=${Date.now() + 60_000}`), [[], false])
+  assert.equal(await listOf(bob), [['bob-2 failed', 'bob-2 answered'], false])
+  assert.is((await bob('GET', '/api/usage/attempts?user=ada-1')).status, 403)
+  assert.is((await bob('GET', '/api/usage/attempts?outcome=lost')).status, 400)
+  const [row] = (await ada('GET', '/api/usage/attempts?user=ada-1')).body.attempts
+  assert.equal([row.cost_usd, row.input_tokens, row.key, row.first_ms], ['0.25', 12, null, null])
+  const sumsOf = async (as: UserDaemon['ada']) => {
+    const { minutes } = (await as('GET', '/api/usage/last-hour')).body
+    const sum = (name: string) =>
+      minutes.reduce((all: number, minute: Record<string, number>) => all + minute[name]!, 0)
+    return ['requests', 'failed', 'cost_nano'].map(sum)
+  }
+  assert.equal(await sumsOf(ada), [3, 1, 250_000_000])
+  assert.equal(await sumsOf(bob), [2, 1, 0])
+})
+
 test('usage is asked by columns, days, models and plugins; others are refused', async () => {
   await using users = await openUsers({ provider: paid })
   const { ada } = users
@@ -99,7 +129,7 @@ test('an export has each attempt, names of users beside ids, and no formulas', (
     assert.match(headings, /^time,day,request,attempt,user,username,key,/)
     assert.match(first, /,r1,1,ada-1,,,,'@sum,"'=HYPERLINK\(""http:\/\/x""\)",chat,answered,false,false,10,0,/)
     assert.match(second, /,r2,1,gone,,'\tcell,,,"a,""b""",chat,/)
-    assert.match(second, /,0\.000000007,7,shipped,p1,12$/)
+    assert.match(second, /,0\.000000007,7,shipped,p1,12,$/)
     assert.equal(rest, [''])
     const rows = JSON.parse(await (await read('json')).text())
     assert.equal(

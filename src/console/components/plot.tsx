@@ -14,6 +14,8 @@ interface PlotProps {
   readonly series: readonly { readonly name: string; readonly values: readonly number[] }[]
   /** Writes a value, with the digits of `least` where values stand below each other. */
   readonly format: (value: number, least?: number) => string
+  /** Called with the place of a bar that is clicked; the table next to the plot leads on for keyboards. */
+  readonly onPick: (at: number) => void
 }
 
 /** Pixels of a plot without its legend, and of the axis of values. */
@@ -24,7 +26,7 @@ const letterWidth = 7
 const daySeconds = 86_400
 
 /** Bars by day, week or month with axes, units, and the values under the pointer; the same numbers are in a table next to it. */
-export function Plot({ title, unit, days, step, series, format }: PlotProps) {
+export function Plot({ title, unit, days, step, series, format, onPick }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = frame.current
@@ -98,6 +100,7 @@ export function Plot({ title, unit, days, step, series, format }: PlotProps) {
       [times, ...tops.toReversed()],
       element,
     )
+    plot.over.addEventListener('click', () => plot.cursor.idx != null && onPick(plot.cursor.idx))
     const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }))
     resized.observe(element)
     return () => {

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { count } from '../page/format.ts'
 import { saveBlob } from '../wire/save.ts'
 import { Button } from './button.tsx'
+import { Pager } from './pager.tsx'
 
 export interface Column<T> {
   readonly name: string
@@ -125,17 +126,13 @@ export function Table<T>({ caption, rows, keyOf, columns, file, isEven }: TableP
           </tbody>
         </table>
       </section>
-      {pages > 1 && (
-        <div class="buttons">
-          <Button isDisabled={first === 0} onClick={() => setPage(first / pageSize - 1)}>
-            Earlier
-          </Button>
-          <span class="muted">{`${count(first + 1)}–${count(Math.min(first + pageSize, sorted.length))} of ${count(sorted.length)}`}</span>
-          <Button isDisabled={first + pageSize >= sorted.length} onClick={() => setPage(first / pageSize + 1)}>
-            Later
-          </Button>
-        </div>
-      )}
+      <Pager
+        offset={first}
+        size={pageSize}
+        hasMore={first + pageSize < sorted.length}
+        place={`${count(first + 1)}–${count(Math.min(first + pageSize, sorted.length))} of ${count(sorted.length)}`}
+        onOffset={(offset) => setPage(offset / pageSize)}
+      />
     </>
   )
 }

@@ -38,6 +38,12 @@ export function linkTo(...parts: readonly string[]): string {
   return `#/${parts.map(encodeURIComponent).join('/')}`
 }
 
+/** The link to a place that reads fields of its address, such as the filters of a list; empty ones are left out. */
+export function linkWith(query: Readonly<Record<string, string | number>>, ...parts: readonly string[]): string {
+  const given = Object.entries(query).filter(([, value]) => value !== '')
+  return `${linkTo(...parts)}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}`
+}
+
 /** Goes to a place. */
 export function goTo(...parts: readonly string[]): void {
   location.hash = linkTo(...parts)

@@ -74,7 +74,10 @@ export async function send(method: Method, path: string, options: AskOptions = {
     ...(signal && { signal }),
   }).catch((reason: unknown) => {
     if (signal?.aborted) throw reason
-    throw new Refused(0, { error: 'The server does not answer', details: ['Is aichat serve still running?'] })
+    throw new Refused(0, {
+      error: 'The server does not answer',
+      details: ['The service may have ended, or this machine is not connected'],
+    })
   })
   if (response.ok) return response
   const refused = await refusalOf(response)

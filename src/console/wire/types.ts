@@ -3,6 +3,7 @@ import type {
   checkLimit,
   importPersona,
   listAdaptations,
+  listAttempts,
   listBackups,
   listChatModels,
   listKeys,
@@ -24,6 +25,7 @@ import type {
   serviceStatus,
   setPluginKey,
   showAudit,
+  showLastHour,
   showLoad,
   showProfile,
   showSession,
@@ -43,6 +45,8 @@ export type Limit = OutputOf<typeof listLimits>['limits'][number]
 export type LimitCheck = OutputOf<typeof checkLimit>
 export type Usage = OutputOf<typeof showUsage>
 export type UsageRow = Usage['rows'][number]
+export type UsageAttempts = OutputOf<typeof listAttempts>
+export type LastHour = OutputOf<typeof showLastHour>
 export type Persona = OutputOf<typeof listPersonas>['personas'][number]
 export type PersonaState = OutputOf<typeof showState>
 export type AdaptationRecord = OutputOf<typeof listAdaptations>['records'][number]

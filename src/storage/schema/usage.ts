@@ -43,6 +43,8 @@ export const usageTables: readonly Table[] = [
       ...optional('int2', 'cost_source'),
       ...optional('int8', 'price'),
       ...required('int8', 'duration_ms'),
+      // NULL where the answer was not streamed, and in rows of builds before schema-8.
+      ...optional('int8', 'first_ms'),
       id: { type: 'int8', sqlite: 'rowid', isNumbered: true },
     },
     indexes: { ledger_time: { sqlite: 'day, at', postgres: 'day, at, id' } },

@@ -29,6 +29,7 @@ export const ledgerColumns = {
   cost_source: 'integer',
   price: 'integer',
   duration_ms: 'integer',
+  first_ms: 'integer',
 } as const
 
 type NullColumn =
@@ -42,7 +43,7 @@ type NullColumn =
       | 'audio_input'
       | 'audio_output'
     )
-  | ('characters' | 'service_tier' | 'speed' | 'cost' | 'cost_source' | 'price')
+  | ('characters' | 'service_tier' | 'speed' | 'cost' | 'cost_source' | 'price' | 'first_ms')
 
 /** A row of the table. */
 export type LedgerRecord = { readonly request: string; readonly user: number } & {
@@ -83,6 +84,7 @@ export function valuesOf(row: LedgerRow, idOf: (name: string) => number): readon
     cost.source === null ? null : costSources.indexOf(cost.source),
     number(cost.priceId),
     row.durationMs,
+    row.firstMs ?? null,
   ]
 }
 
@@ -124,6 +126,7 @@ export function rowOf(record: LedgerRecord, nameOf: (id: number) => string): Led
       priceId: name(record.price),
     },
     durationMs: record.duration_ms,
+    ...(record.first_ms !== null && { firstMs: record.first_ms }),
   }
 }
 

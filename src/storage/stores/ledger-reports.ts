@@ -1,13 +1,15 @@
 import { yieldToEventLoop } from '../../process/process.ts'
 import {
   type LedgerRow,
+  type MinuteSums,
+  outcomes,
   type RowQuery,
   type UsageGroup,
   type UsageQuery,
   type UsageSums,
   usageSums,
 } from '../../usage/usage.ts'
-import { raw, rows, type Statement, type StoreDatabase, sql, word } from '../port/port.ts'
+import { among, raw, rows, type Statement, type StoreDatabase, sql, word } from '../port/port.ts'
 import { dayNumber, dayText, type LedgerRecord, rowOf } from '../shared/ledger-rows.ts'
 import { columnsOfSums } from '../shared/ledger-sums.ts'
 import type { LedgerNames } from './ledger-names.ts'
@@ -15,12 +17,16 @@ import type { LedgerNames } from './ledger-names.ts'
 /** Rows that one statement looks through: some milliseconds, however few of them match. */
 const slice = 2000
 
-/** The condition that the names of a query make; undefined where no row has one of them. */
+/** The condition that the names, times and outcomes of a query make; undefined where no row has one of them. */
 async function conditionOf(query: RowQuery, names: LedgerNames): Promise<Statement | undefined> {
   const wanted = namesAsked(query)
   const idOf = await names.find(wanted.map(([, name]) => name))
   if (wanted.some(([, name]) => idOf(name) === undefined)) return undefined
-  return wanted.reduce((all, [column, name]) => sql`${all} AND ${raw(`"${column}"`)} = ${idOf(name)}`, sql`true`)
+  const { from, to } = query
+  const named = wanted.reduce((all, [column, name]) => sql`${all} AND ${raw(`"${column}"`)} = ${idOf(name)}`, sql`true`)
+  const since = from === undefined ? named : sql`${named} AND at >= ${from}`
+  const within = to === undefined ? since : sql`${since} AND at <= ${to}`
+  return query.outcomes ? sql`${within} AND ${isOneOf(query.outcomes)}` : within
 }
 
 /** Sums by the columns of the query, in their order; at most `query.most` groups, where that is set. */
@@ -47,6 +53,28 @@ export async function sumUp(db: StoreDatabase, query: UsageQuery, names: LedgerN
   )
 }
 
+function isOneOf(wanted: readonly LedgerRow['outcome'][]): Statement {
+  return sql`outcome ${among(wanted.map((name) => outcomes.indexOf(name)))}`
+}
+
+/** Sums by minute, in their order. */
+export async function minutesOf(
+  db: StoreDatabase,
+  query: RowQuery,
+  names: LedgerNames,
+): Promise<readonly MinuteSums[]> {
+  const matches = await conditionOf(query, names)
+  if (!matches) return []
+  return db.read(
+    rows<MinuteSums>(
+      sql`SELECT at / 60000 * 60000 AS at, count(*) AS requests, count(CASE WHEN ${isOneOf(['failed', 'broken'])} THEN 1 END) AS failed,
+            coalesce(sum(cost), 0) AS cost_nano, avg(first_ms) AS first_ms
+          FROM ledger WHERE day BETWEEN ${dayNumber(query.since)} AND ${dayNumber(query.until)} AND ${matches}
+          GROUP BY 1 ORDER BY 1`,
+    ),
+  )
+}
+
 type StoredRecord = LedgerRecord & { readonly id: number; readonly fits: boolean | 0 | 1 }
 
 /** The order of rows of the same time, and a row with it. */
@@ -54,7 +82,7 @@ const id = word('rowid', 'id')
 const withId = word('rowid AS id, *', '*')
 
 /**
- * The rows of a query by day and time. Each read looks through the next thousands of the time, and comes back with those that
+ * The rows of a query by day and time, the oldest or the newest first. Each read looks through the next thousands of the time, and comes back with those that
  * match, and with the last one in any case: the next read continues after it.
  */
 export async function* readRows(
@@ -64,16 +92,21 @@ export async function* readRows(
 ): AsyncGenerator<readonly LedgerRow[]> {
   const matches = await conditionOf(query, names)
   if (!matches) return
-  const last = dayNumber(query.until)
-  let after = { day: dayNumber(query.since), at: Number.MIN_SAFE_INTEGER, id: 0 }
+  const [first, last] = [dayNumber(query.since), dayNumber(query.until)]
+  const { isNewestFirst } = query
+  let after = isNewestFirst
+    ? { day: last, at: Number.MAX_SAFE_INTEGER, id: 0 }
+    : { day: first, at: Number.MIN_SAFE_INTEGER, id: 0 }
+  const order = raw(isNewestFirst ? ' DESC' : '')
   for (;;) {
     const next = sql`SELECT ${withId} FROM ledger
-      WHERE day <= ${last} AND (day, at, ${id}) > (${after.day}, ${after.at}, ${after.id})
-      ORDER BY day, at, ${id} LIMIT ${slice}`
+      WHERE day BETWEEN ${first} AND ${last}
+        AND (day, at, ${id}) ${raw(isNewestFirst ? '<' : '>')} (${after.day}, ${after.at}, ${after.id})
+      ORDER BY day${order}, at${order}, ${id}${order} LIMIT ${slice}`
     const found = await db.read(
       rows<StoredRecord>(
         sql`WITH part AS (
-              SELECT *, row_number() OVER (ORDER BY day, at, id) AS place, (${matches}) AS fits FROM (${next}) AS next)
+              SELECT *, row_number() OVER (ORDER BY day${order}, at${order}, id${order}) AS place, (${matches}) AS fits FROM (${next}) AS next)
             SELECT * FROM part WHERE fits OR place = (SELECT count(*) FROM part) ORDER BY place`,
       ),
     )

@@ -5,7 +5,7 @@ import { dayNumber, ledgerColumns, valuesOf } from '../shared/ledger-rows.ts'
 import { columnsOfSums, sumsByDay } from '../shared/ledger-sums.ts'
 import { problemsIn } from './ledger-check.ts'
 import { createLedgerNames } from './ledger-names.ts'
-import { readRows, sumUp } from './ledger-reports.ts'
+import { minutesOf, readRows, sumUp } from './ledger-reports.ts'
 import { budgetProblems, readSettlement, settle } from './limit-settlement.ts'
 
 /** Rows removed at once: some milliseconds. */
@@ -26,6 +26,7 @@ export function createLedgerStore(db: StoreDatabase): LedgerStore {
       return db.append(() => append(rows, idOf))
     },
     sums: (query) => sumUp(db, query, names),
+    minutes: (query) => minutesOf(db, query, names),
     rows: async (query) => readRows(db, query, names),
     check: async () => [...(await problemsIn(db, names)), ...(await db.moment(budgetProblems))],
     async prune(before) {

@@ -35,6 +35,7 @@ const columns = {
   cost_source: ({ cost }) => cost.source,
   price_id: ({ cost }) => cost.priceId,
   duration_ms: ({ durationMs }) => durationMs,
+  first_ms: ({ firstMs }) => firstMs ?? null,
 } satisfies Record<string, (row: LedgerRow, names: UsageNames) => string | number | boolean | null>
 
 const headings = Object.keys(columns)

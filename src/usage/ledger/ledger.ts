@@ -36,6 +36,8 @@ export interface LedgerRow {
   readonly amounts: Amounts
   readonly cost: Cost
   readonly durationMs: number
+  /** From its beginning to the first content of a streamed answer: milliseconds. */
+  readonly firstMs?: number | undefined
   /** The reservation in the budgets that this row settles. */
   readonly reservation?: string | undefined
 }
@@ -102,8 +104,28 @@ export type UsageGroup = UsageSums & {
 /** Differences between ledger and rollup that `check` found: none where all is well. One line each. */
 export type LedgerProblems = readonly string[]
 
-/** Rows by time or by the columns of a query. */
-export type RowQuery = Omit<UsageQuery, 'by' | 'most'>
+/** Rows by time, by the columns of a query, or by their outcomes. */
+export interface RowQuery extends Omit<UsageQuery, 'by' | 'most'> {
+  /** All of them by default. */
+  readonly outcomes?: readonly LedgerRow['outcome'][] | undefined
+  /** Milliseconds since 1970 UTC, both inclusive, within the days. */
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  /** By default the oldest come first. */
+  readonly isNewestFirst?: boolean | undefined
+}
+
+/** The attempts of a minute; `cost_nano` is the cost of those with a known price. */
+export interface MinuteSums {
+  /** Its beginning: milliseconds since 1970 UTC. */
+  readonly at: number
+  readonly requests: number
+  /** Those that failed or broke off. */
+  readonly failed: number
+  readonly cost_nano: number
+  /** The mean of the streamed ones: milliseconds; null where there is none. */
+  readonly first_ms: number | null
+}
 
 /** Keeps the ledger: rows, and their sums by day, user, key, plugin and model, always written together. */
 export interface LedgerStore {
@@ -111,6 +133,8 @@ export interface LedgerStore {
   append(rows: readonly LedgerRow[]): Promise<number>
   /** Sums by day and the other columns, in the order of the columns. */
   sums(query: UsageQuery): Promise<readonly UsageGroup[]>
+  /** Sums by minute, of the minutes with an attempt. */
+  minutes(query: RowQuery): Promise<readonly MinuteSums[]>
   /** The rows of a time by their day and time, in batches. */
   rows(query: RowQuery): Promise<AsyncIterable<readonly LedgerRow[]>>
   /** Compares the rows with their sums, for the days with all their rows. At most a hundred lines. */

@@ -27,6 +27,7 @@ const row = z.object({
   }),
   cost: z.object({ nano: count.nullable(), source: z.enum(costSources).nullable(), priceId: name.nullable() }),
   durationMs: count,
+  firstMs: part,
   reservation: name.optional(),
 })
 

@@ -123,6 +123,8 @@ class Booked implements MeteredAttempt {
   /** Tokens delivered, as `AnswerTokens` counts them; and those of them that came after the last counts under way. */
   counted = 0
   since = 0
+  /** When the first content came: milliseconds, monotonic. */
+  first: number | undefined
   /** The estimate of the input, once it was asked: tokens. */
   input: number | undefined
   lastReport: Reported = {}
@@ -138,6 +140,7 @@ class Booked implements MeteredAttempt {
   }
 
   delivered(tokens: number): void {
+    this.first ??= this.call.parts.now()
     this.counted += tokens
     this.since += tokens
     if (this.reservation === undefined) return
@@ -207,6 +210,7 @@ class Booked implements MeteredAttempt {
       amounts,
       cost,
       durationMs: Math.max(0, Math.round(now() - this.begun)),
+      ...(this.first !== undefined && { firstMs: Math.max(0, Math.round(this.first - this.begun)) }),
       ...(reservation !== undefined && { reservation }),
     })
     const { nano, source } = cost

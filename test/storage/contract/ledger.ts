@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { LedgerRow, LedgerStore, UsageQuery } from '../../../src/usage/ledger/ledger.ts'
+import type { LedgerRow, LedgerStore, RowQuery, UsageQuery } from '../../../src/usage/ledger/ledger.ts'
 import { noon } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
 
@@ -65,6 +65,34 @@ export const ledgerRules: readonly Rule[] = [
       const early = row('y', 1, { at: noon - 5 })
       await ledger.append([late, early])
       assert.equal(await rowsOf(ledger), [early, late])
+    },
+  },
+  {
+    store: 'ledger',
+    topic: 'order',
+    says: 'rows come newest first where that is asked, of a time and of some outcomes, and are summed up by minute',
+    async holds(place) {
+      const { ledger } = await place.open()
+      const minute = Math.floor(noon / 60_000) * 60_000
+      await ledger.append([
+        row('a', 1, { at: minute, firstMs: 100, user: 'eve' }),
+        row('b', 1, { at: minute + 1, firstMs: 200, outcome: 'broken' }),
+        row('c', 1, { at: minute + 2, outcome: 'cancelled', cost: { nano: null, source: null, priceId: null } }),
+        row('d', 1, { at: minute + 60_000, outcome: 'failed' }),
+      ])
+      const { by: _, ...time } = june
+      const asked = async (query: Partial<RowQuery>) =>
+        (await rowsOf(ledger, { ...time, ...query })).map(({ request }) => request).join('')
+      assert.is(await asked({ isNewestFirst: true }), 'dcba')
+      assert.is(await asked({ isNewestFirst: true, from: minute + 1, to: minute + 2 }), 'cb')
+      assert.is(await asked({ isNewestFirst: true, outcomes: ['failed', 'broken'] }), 'db')
+      assert.is(await asked({ outcomes: ['answered'], user: 'ada' }), '')
+      assert.equal(await ledger.minutes({ ...time, from: minute }), [
+        { at: minute, requests: 3, failed: 1, cost_nano: 14, first_ms: 150 },
+        { at: minute + 60_000, requests: 1, failed: 1, cost_nano: 7, first_ms: null },
+      ])
+      assert.is((await ledger.minutes({ ...time, user: 'eve' }))[0]?.requests, 1)
+      assert.equal(await ledger.minutes({ ...time, user: 'nobody' }), [])
     },
   },
   {
@@ -152,9 +180,12 @@ export function row(request: string, attempt: number, more: Partial<LedgerRow> =
   }
 }
 
-async function rowsOf(ledger: LedgerStore): Promise<readonly LedgerRow[]> {
+async function rowsOf(
+  ledger: LedgerStore,
+  query: RowQuery = { since: june.since, until: june.until },
+): Promise<readonly LedgerRow[]> {
   const found: LedgerRow[] = []
-  for await (const batch of await ledger.rows({ since: june.since, until: june.until })) found.push(...batch)
+  for await (const batch of await ledger.rows(query)) found.push(...batch)
   return found
 }
 

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { Badge } from '../../components/badge.tsx'
-import { Button } from '../../components/button.tsx'
 import { Select, TextField } from '../../components/field.tsx'
 import { Problem } from '../../components/notice.tsx'
 import { Page } from '../../components/page.tsx'
+import { Pager } from '../../components/pager.tsx'
 import { Table } from '../../components/table.tsx'
 import { count, dateTime } from '../../page/format.ts'
 import { ask } from '../../wire/client.ts'
@@ -72,16 +72,7 @@ export function Audit() {
           { name: 'From', of: ({ address, actor: id }) => address ?? (id && 'this machine'), isExtra: true },
         ]}
       />
-      {total > pageSize && (
-        <div class="buttons">
-          <Button isDisabled={offset === 0} onClick={() => setOffset(offset - pageSize)}>
-            Newer
-          </Button>
-          <Button isDisabled={offset + pageSize >= total} onClick={() => setOffset(offset + pageSize)}>
-            Older
-          </Button>
-        </div>
-      )}
+      <Pager offset={offset} size={pageSize} hasMore={offset + pageSize < total} onOffset={setOffset} />
     </Page>
   )
 }

@@ -2,20 +2,22 @@ import { Problem } from '../../components/notice.tsx'
 import { Page, Section } from '../../components/page.tsx'
 import { count } from '../../page/format.ts'
 import type { ViewProps } from '../../page/route.ts'
-import { goTo } from '../../page/route.ts'
+import { goTo, linkTo } from '../../page/route.ts'
 import { ask } from '../../wire/client.ts'
-import type { FollowedRequest, Load, Status } from '../../wire/types.ts'
+import type { FollowedRequest, LastHour as Hour, Load, Status } from '../../wire/types.ts'
 import { useData } from '../../wire/use-data.ts'
+import { LastHour } from './last-hour.tsx'
 import { Places } from './places.tsx'
 import { RequestList } from './request-list.tsx'
 import { RequestStory } from './request-story.tsx'
+import { Troubles } from './troubles.tsx'
 
 /** How often the view polls: milliseconds. */
 const everyMs = 1000
 /** Circuits and runners change less often. */
 const slowlyMs = 10_000
 
-/** The live view: requests under way and the latest ones, and the places that answer them. */
+/** The place to look first: the last hour, what is wrong, the requests under way and the latest ones, and who answers them. */
 export function Now({ route }: ViewProps) {
   const requests = useData<{ requests: readonly FollowedRequest[]; live: number }>(
     (signal) => ask('GET', '/api/requests', { signal }),
@@ -24,6 +26,7 @@ export function Now({ route }: ViewProps) {
   )
   const status = useData<Status>((signal) => ask('GET', '/api/status', { signal }), [], slowlyMs)
   const load = useData<Load>((signal) => ask('GET', '/api/load', { signal }), [], slowlyMs)
+  const hour = useData<Hour>((signal) => ask('GET', '/api/usage/last-hour', { signal }), [], slowlyMs)
   const { requests: list = [], live = 0 } = requests.value ?? {}
   const [id] = route.rest
   return (
@@ -31,10 +34,16 @@ export function Now({ route }: ViewProps) {
       title="Now"
       lead={requests.value && (live === 1 ? '1 request under way' : `${count(live)} requests under way`)}
     >
-      <Problem of={requests.problem ?? status.problem ?? load.problem} />
-      <Places status={status.value} load={load.value} />
-      <Section title="Requests">
+      <Problem of={requests.problem ?? status.problem ?? load.problem ?? hour.problem} />
+      {hour.value && <LastHour hour={hour.value} />}
+      {status.value && load.value && hour.value && (
+        <Troubles status={status.value} load={load.value} hour={hour.value} />
+      )}
+      <Section title="Requests" actions={<a href={linkTo('usage', 'requests')}>All requests</a>}>
         <RequestList requests={list} isLoading={requests.value === undefined} />
+      </Section>
+      <Section title="Who answers">
+        <Places status={status.value} load={load.value} />
       </Section>
       {id !== undefined && <RequestStory key={id} id={id} onClose={() => goTo('now')} />}
     </Page>

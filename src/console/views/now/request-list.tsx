@@ -19,7 +19,11 @@ export function RequestList({
   if (requests.length === 0 && !isLoading)
     return (
       <Empty title="No request since the service began">
-        <p>Chat with a persona, or send one with aichat chat or a client of the API.</p>
+        <p>
+          <a href={linkTo('chat')}>Ask something</a>, or let a program with an{' '}
+          <a href={linkTo('usage', 'keys')}>API key</a> do so. Earlier requests are in the{' '}
+          <a href={linkTo('usage', 'requests')}>log</a>.
+        </p>
       </Empty>
     )
   const columns: readonly Column<FollowedRequest>[] = [

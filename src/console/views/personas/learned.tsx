@@ -2,6 +2,7 @@ import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { Empty, Problem } from '../../components/notice.tsx'
 import { Section } from '../../components/page.tsx'
+import { Tile } from '../../components/tile.tsx'
 import { Time } from '../../components/time.tsx'
 import { tell } from '../../components/toasts.tsx'
 import { decimal, percent } from '../../page/format.ts'
@@ -98,11 +99,11 @@ function StateTiles({ state }: { readonly state: PersonaState }) {
   const preferences = Object.entries(state.learned_preferences)
   return (
     <div class="tiles">
-      <div class="tile">
-        <p class="name">Adaptation {state.frozen && <Badge>frozen</Badge>}</p>
-        <p class="figure">{percent(state.adaptation_level)}</p>
-        <p class="muted">sensitivity {state.sensitivity}</p>
-      </div>
+      <Tile
+        name={<>Adaptation {state.frozen && <Badge>frozen</Badge>}</>}
+        figure={percent(state.adaptation_level)}
+        note={`sensitivity ${state.sensitivity}`}
+      />
       <div class="tile">
         <p class="name">Traits</p>
         {weights.length === 0 && <p class="muted">none yet</p>}

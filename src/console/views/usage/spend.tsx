@@ -4,7 +4,9 @@ import { Empty, Loading, Problem } from '../../components/notice.tsx'
 import { Section } from '../../components/page.tsx'
 import { Plot } from '../../components/plot.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { Tile } from '../../components/tile.tsx'
 import { count, day, dollars, shortCount } from '../../page/format.ts'
+import { linkWith } from '../../page/route.ts'
 import { useSession } from '../../page/session.ts'
 import { ask } from '../../wire/client.ts'
 import type { Usage, UsageRow } from '../../wire/types.ts'
@@ -18,6 +20,11 @@ export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since:
   const { total } = byDay
   const { step, bars } = barsOf(everyDay(byDay))
   const by = step.split(' ')[0]!.toLowerCase()
+  const pick = (at: number) => {
+    const next = bars[at + 1]?.day
+    const until = next === undefined ? byDay.until : new Date(Date.parse(next) - 86_400_000).toISOString().slice(0, 10)
+    location.hash = requestsOf({ since: bars[at]!.day, until })
+  }
   if (total.requests === 0)
     return (
       <Empty title="Nothing was used in this time">
@@ -27,20 +34,20 @@ export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since:
   return (
     <>
       <div class="tiles small">
-        <Figure
+        <Tile
           name="Cost"
-          value={costOf(total)}
+          figure={costOf(total)}
           note={total.unpriced > 0 ? `${count(total.unpriced)} without a known price` : 'all prices known'}
         />
-        <Figure name="Requests" value={count(total.requests)} note={`${count(total.failed)} failed`} />
-        <Figure
+        <Tile name="Requests" figure={count(total.requests)} note={`${count(total.failed)} failed`} />
+        <Tile
           name="Tokens in"
-          value={shortCount(total.input_tokens)}
+          figure={shortCount(total.input_tokens)}
           note={`${shortCount(total.cached_tokens)} from a cache (${total.cached_percent} %)`}
         />
-        <Figure
+        <Tile
           name="Tokens out"
-          value={shortCount(total.output_tokens)}
+          figure={shortCount(total.output_tokens)}
           note={`${shortCount(total.reasoning_tokens)} of reasoning`}
         />
       </div>
@@ -51,6 +58,7 @@ export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since:
           unit="US dollars"
           days={bars.map(({ day: name }) => name)}
           format={dollars}
+          onPick={pick}
           series={[{ name: 'Cost', values: bars.map(({ cost }) => cost) }]}
         />
         <Plot
@@ -59,6 +67,7 @@ export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since:
           unit="tokens"
           days={bars.map(({ day: name }) => name)}
           format={shortCount}
+          onPick={pick}
           series={[
             { name: 'In', values: bars.map(({ input }) => input) },
             { name: 'Out', values: bars.map(({ output }) => output) },
@@ -72,20 +81,17 @@ export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since:
           rows={byDay.rows.toReversed()}
           keyOf={({ day: name = '' }) => name}
           file={`usage-${since}.csv`}
-          columns={[{ name: 'Day', of: (row) => day(row.day ?? ''), value: (row) => row.day }, ...sums]}
+          columns={[
+            {
+              name: 'Day',
+              of: ({ day: name = '' }) => <a href={requestsOf({ since: name, until: name })}>{day(name)}</a>,
+              value: (row) => row.day,
+            },
+            ...sums,
+          ]}
         />
       </Section>
     </>
-  )
-}
-
-function Figure({ name, value, note }: { readonly name: string; readonly value: string; readonly note: string }) {
-  return (
-    <div class="tile">
-      <p class="name">{name}</p>
-      <p class="figure">{value}</p>
-      <p class="muted">{note}</p>
-    </div>
   )
 }
 
@@ -159,11 +165,28 @@ function ShareTable({ by, since }: { readonly by: Grouping; readonly since: stri
       keyOf={(row) => String(row[by])}
       file={`usage-by-${by}-${since}.csv`}
       columns={[
-        { name: by, of: (row) => <span class="line">{nameOf(row, by)}</span>, value: (row) => nameOf(row, by) },
+        { name: by, of: (row) => <ShareName row={row} by={by} since={since} />, value: (row) => nameOf(row, by) },
         ...sums,
       ]}
     />
   )
+}
+
+/** The name of a share, which leads to its requests; those of logins and of this machine are not told apart in the log. */
+function ShareName({ row, by, since }: { readonly row: UsageRow; readonly by: Grouping; readonly since: string }) {
+  const id = row[by]
+  const name = nameOf(row, by)
+  if (id == null) return <span class="line">{name}</span>
+  return (
+    <a class="line" href={requestsOf({ since, [by]: id })}>
+      {name}
+    </a>
+  )
+}
+
+/** The link to requests of the log. */
+function requestsOf(query: Readonly<Record<string, string>>): string {
+  return linkWith(query, 'usage', 'requests')
 }
 
 /** The name of a share; without a plugin it is this machine, without a key a login. */

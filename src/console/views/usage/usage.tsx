@@ -14,6 +14,7 @@ import { useAction } from '../../wire/use-action.ts'
 import { useData } from '../../wire/use-data.ts'
 import { Keys } from './keys/keys.tsx'
 import { Budgets } from './limits/budgets.tsx'
+import { Requests } from './requests.tsx'
 import { Spend } from './spend.tsx'
 
 const periods = [
@@ -27,6 +28,7 @@ type Days = (typeof periods)[number][0]
 
 const parts = [
   ['spend', 'Spend'],
+  ['requests', 'Requests'],
   ['budgets', 'Budgets and limits'],
   ['keys', 'API keys'],
 ] as const
@@ -40,6 +42,7 @@ export function Usage({ route }: ViewProps) {
     <Page title="Usage" lead={isAdmin ? 'Of all users' : 'Of your own requests'}>
       <Tabs label="Parts of usage" tabs={parts.map(([name, title]) => [linkTo('usage', name), title, name === part])} />
       {part === 'spend' && <SpendPart days={days} onDays={setDays} />}
+      {part === 'requests' && <Requests query={route.query} />}
       {part === 'budgets' && <Budgets />}
       {part === 'keys' && <Keys />}
     </Page>

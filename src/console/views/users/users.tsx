@@ -4,6 +4,7 @@ import { Button } from '../../components/button.tsx'
 import { Confirm } from '../../components/confirm.tsx'
 import { Problem } from '../../components/notice.tsx'
 import { Page } from '../../components/page.tsx'
+import { Pager } from '../../components/pager.tsx'
 import { Table } from '../../components/table.tsx'
 import { count, date } from '../../page/format.ts'
 import { useSession } from '../../page/session.ts'
@@ -90,16 +91,7 @@ export function Users() {
           },
         ]}
       />
-      {total > pageSize && (
-        <div class="buttons">
-          <Button isDisabled={offset === 0} onClick={() => setOffset(offset - pageSize)}>
-            Earlier
-          </Button>
-          <Button isDisabled={offset + pageSize >= total} onClick={() => setOffset(offset + pageSize)}>
-            Later
-          </Button>
-        </div>
-      )}
+      <Pager offset={offset} size={pageSize} hasMore={offset + pageSize < total} onOffset={setOffset} />
       {open?.kind === 'new' && <UserDialog onClose={close} onSaved={data.reload} />}
       {open?.kind === 'edit' && <UserDialog user={open.user} onClose={close} onSaved={data.reload} />}
       {open?.kind === 'reset' && <ResetDialog user={open.user} onClose={close} />}
