@@ -193,7 +193,7 @@ const listed = z.object({
   cost_usd: z.string().nullable(),
   cost_source: z.enum(costSources).nullable(),
   duration_ms: z.int(),
-  /** Null where the answer was not streamed. */
+  /** Milliseconds to the first content, of an answer that is not streamed to all of it; null where nothing was answered. */
   first_ms: z.int().nullable(),
 })
 

@@ -17,6 +17,7 @@ const digests: Readonly<Record<string, string>> = {
   'schema-5': '28c4e4a8f13a72db',
   'schema-6': '32a824f1eaff11e3',
   'schema-7': 'f7d2056fb1eb1f1b',
+  'schema-8': '8dd52520ab6c1364',
 }
 
 test('is raised with every change of the tables, indexes and triggers', () => {
