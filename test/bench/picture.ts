@@ -107,19 +107,8 @@ function linesOf(buffer: xterm.IBuffer): Span[][] {
   return lines
 }
 
-/** The first sixteen colours of a terminal, on a dark ground. */
-const palette =
-  '#3b4048 #e06c75 #98c379 #e5c07b #61afef #c678dd #56b6c2 #d7dae0 #6b7280 #e06c75 #98c379 #e5c07b #61afef #c678dd #56b6c2 #ffffff'.split(
-    ' ',
-  )
-
 function styleOf(found: xterm.IBufferCell): string {
-  const colour = found.isFgPalette() ? palette[found.getFgColor()] : undefined
-  return [
-    ...(colour ? [`fill="${colour}"`] : []),
-    ...(found.isBold() ? ['font-weight="bold"'] : []),
-    ...(found.isDim() ? ['opacity="0.6"'] : []),
-  ].join(' ')
+  return [...(found.isBold() ? ['font-weight="bold"'] : []), ...(found.isDim() ? ['opacity="0.6"'] : [])].join(' ')
 }
 
 function spanText({ column, style, text }: Span): string {

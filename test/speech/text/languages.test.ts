@@ -39,6 +39,9 @@ for (const [language, texts] of Object.entries(samples))
     for (const text of texts) assert.is(await detectLanguage(text), language, text)
   })
 
+// eld/small with our rules was chosen among others. Percent fitted, held out, of one to three words, of hard English: with our
+// rules it has 99.5, 100, 89 and 100, alone 97, 96.5, 73 and 68; fasttext.wasm.js, whose model is CC-BY-SA, 95.5, 96.5, 84 and
+// 82; tinyld/heavy 93, 89.5, 68 and 54; cld3-asm 89.5, 85, 42 and 28; lande 83.5, 85.5, 48 and 42; franc 60.5, 52.5, 20 and 18.
 test('of 200 sentences of 20 languages, full of names of other languages, 95 % are told by name', async () => {
   const told = await Promise.all(
     Object.entries(heldOut).flatMap(([language, texts]) =>
