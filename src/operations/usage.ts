@@ -274,7 +274,7 @@ export const showLastHour = defineOperation({
         failed: z.int(),
         /** Of those with a known price, in 10^-9 USD. */
         cost_nano: z.int(),
-        /** The mean time to the first content of streamed answers; null where there was none. */
+        /** The mean time to the first content of answers, as in the list of attempts; null where there was none. */
         first_ms: z.number().nullable(),
       }),
     ),

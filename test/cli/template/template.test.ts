@@ -139,7 +139,7 @@ test.whole('a file that is no template is refused with all that is wrong, listed
     }
     for (const name of ['.hidden', 'con', '', 'a\u202eb', 'x'.repeat(200)])
       assert.is((await home.aichat(['chat', '-t', name, 'x'])).code, 65, name)
-    assert.is((await home.aichat(['__complete', 'templates'])).stdout, 'Grüße 2\nbad\n')
+    assert.is((await home.aichat(['__complete', '--', 'chat', '-t', ''])).stdout, 'Grüße 2\nbad\n')
   }),
 )
 
