@@ -96,6 +96,12 @@ async function speed(): Promise<void> {
       ]
       print(columns.join(' '))
     }
+    for (const format of ['wav', 'mp3', 'opus', 'flac']) {
+      const takes: Take[] = []
+      for (let round = 0; round < rounds; round++) takes.push(await take(url, child.pid!, sentences.join(' '), format))
+      const first = median(takes.map((one) => one.firstAudioMs)).toFixed(0)
+      print(`${format}: first after ${first} ms, CPU ${median(takes.map((one) => one.cpuSeconds)).toFixed(2)} s`)
+    }
   } finally {
     child.kill('SIGTERM')
     await once(child, 'close')
@@ -106,7 +112,7 @@ async function addressOf(child: ChildProcess): Promise<string> {
   let output = ''
   for await (const piece of child.stderr!) {
     output += String(piece)
-    const url = /serves voxb-tts on (http:\S+)/.exec(output)?.[1]
+    const url = /serves voxb-tts on (http:[^\s"]+)/.exec(output)?.[1]
     if (url) {
       child.stderr!.resume()
       return url
@@ -116,13 +122,13 @@ async function addressOf(child: ChildProcess): Promise<string> {
 }
 
 /** One streamed request: until the first audio behind the header, and until the end. */
-async function take(url: string, pid: number, input: string): Promise<Take> {
+async function take(url: string, pid: number, input: string, format = 'wav'): Promise<Take> {
   const cpuBefore = cpuSeconds(pid)
   const started = performance.now()
   const response = await fetch(`${url}/v1/audio/speech`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ input, stream: true }),
+    body: JSON.stringify({ input, stream: true, response_format: format }),
   })
   let firstAudioMs = 0
   let bytes = 0

@@ -10,15 +10,12 @@ const recorded = new Map<string, number>()
 export function openRecording(words: readonly string[], [columns, rows]: readonly [number, number]) {
   const folder = process.env['AICHAT_TEST_RECORDINGS']
   if (!folder) return () => {}
-  const name = ['aichat', ...words]
-    .join(' ')
-    .replaceAll(/[^\w.-]+/g, '-')
-    .slice(0, 60)
+  const title = ['aichat', ...words].join(' ')
+  const name = title.replaceAll(/[^\w.-]+/g, '-').slice(0, 60)
   const count = (recorded.get(name) ?? 0) + 1
   recorded.set(name, count)
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `${name}-${process.pid}-${count}.cast`)
-  const title = ['aichat', ...words].join(' ')
   writeFileSync(file, `${JSON.stringify({ version: 2, width: columns, height: rows, title })}\n`)
   const began = performance.now()
   return (text: string) => {
