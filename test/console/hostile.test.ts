@@ -76,6 +76,12 @@ test('names, memories, answers and plugins full of markup are text, and no line 
   await page.keyboard.press('Enter')
   await page.getByText('the end').waitFor()
   await untouched('the shallow answer')
+  await goTo(visit, `usage/requests?plugin=writer&model=${encodeURIComponent(markup)}&since=${'9'.repeat(99)}`, 'Usage')
+  await page.getByRole('alert').waitFor()
+  await untouched('filters that a link chose')
+  await goTo(visit, `usage/requests?plugin=writer`, 'Usage')
+  await page.getByRole('cell', { name: 'writer: w' }).first().waitFor()
+  await untouched('the log of requests')
   await goTo(visit, `personas/${persona}/memories`, 'Mia')
   await page.getByLabel('Search the memories').fill(markup + turned)
   await page

@@ -206,6 +206,12 @@ function placesOf({ call, persona, admin: { token } }: Furnished): readonly Plac
       prepare: async ({ page }) => page.locator('.u-legend').first().waitFor(),
     },
     {
+      name: 'requests',
+      place: 'usage/requests?outcome=failed%2Cbroken',
+      heading: 'Usage',
+      prepare: async ({ page }) => page.getByRole('cell', { name: 'failed' }).first().waitFor(),
+    },
+    {
       name: 'budgets',
       place: 'usage/budgets',
       heading: 'Usage',

@@ -69,6 +69,15 @@ test.alone('from first-time setup to a voice that is heard, without a complaint 
     await page.keyboard.press('Escape')
     await page.getByRole('row').filter({ hasText: 'cancelled' }).waitFor()
 
+    // The last hour leads to the requests that failed, of which the ledger keeps each attempt.
+    await page.getByText(/\d+ of \d+ requests to models failed in the last hour/).waitFor()
+    await page.getByRole('link', { name: 'See them' }).click()
+    await page.getByRole('row').filter({ hasText: 'failed' }).first().waitFor()
+    assert.is(await page.getByRole('row').filter({ hasText: 'cancelled' }).count(), 0)
+    await page.getByLabel('Outcome').selectOption('cancelled by the caller')
+    await page.getByRole('row').filter({ hasText: 'cancelled' }).waitFor()
+    assert.match(page.url(), /outcome=cancelled/)
+
     // A key: its secret is shown once, used, seen in usage, and revoked in mid-stream.
     await goTo(visit, 'usage/keys', 'Usage')
     await button('New key').click()

@@ -190,6 +190,8 @@ class Booked implements MeteredAttempt {
     const at = clock()
     const cost = ending === 'failed' && !lastReport ? free : prices.costOf(place, amounts, at)
     const estimated = !isWhole && ending !== 'failed'
+    // An answer that is not streamed is delivered at its end.
+    const first = call.purpose === 'chat' && call.request().stream === true ? this.first : undefined
     if (lastReport && ending === 'answered')
       call.estimates.learn(place.model, lastReport, this.counted, () => call.request() as Countable)
     call.admission?.settle(amounts, cost)
@@ -210,7 +212,7 @@ class Booked implements MeteredAttempt {
       amounts,
       cost,
       durationMs: Math.max(0, Math.round(now() - this.begun)),
-      ...(this.first !== undefined && { firstMs: Math.max(0, Math.round(this.first - this.begun)) }),
+      ...(first !== undefined && { firstMs: Math.max(0, Math.round(first - this.begun)) }),
       ...(reservation !== undefined && { reservation }),
     })
     const { nano, source } = cost
