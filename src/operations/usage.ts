@@ -193,7 +193,7 @@ const listed = z.object({
   cost_usd: z.string().nullable(),
   cost_source: z.enum(costSources).nullable(),
   duration_ms: z.int(),
-  /** Milliseconds to the first content, of an answer that is not streamed to all of it; null where nothing was answered. */
+  /** Milliseconds to the first content; null where the answer was not streamed. */
   first_ms: z.int().nullable(),
 })
 
@@ -274,7 +274,7 @@ export const showLastHour = defineOperation({
         failed: z.int(),
         /** Of those with a known price, in 10^-9 USD. */
         cost_nano: z.int(),
-        /** The mean time to the first content of answers, as in the list of attempts; null where there was none. */
+        /** The mean time to the first content of streamed answers; null where there was none. */
         first_ms: z.number().nullable(),
       }),
     ),

@@ -13,7 +13,7 @@ import { completionEvents } from '../helpers/providers/fake-provider.ts'
 import { print } from './parts/figures.ts'
 
 const size = [84, 22] as const
-const answer = 'Rain drums on the roof,\na cat, unmoved by thunder,\nturns over. **Sleeps on.**\n'
+const answer = 'Rain drums on the roof,\na cat, unmoved by thunder,\nturns over. Sleeps on.\n'
 
 /** Milliseconds: between two keys, between two pieces of the answer, and while a person reads. */
 const [typing, streaming, reading] = [55, 90, 1200]
@@ -67,11 +67,14 @@ async function pictureOf(cast: string): Promise<string> {
   const screen = new xterm.Terminal({ cols: size[0], rows: size[1], scrollback: 1000, allowProposedApi: true })
   for (const line of cast.trim().split('\n').slice(1))
     await new Promise<void>((resolve) => screen.write((JSON.parse(line) as [number, string, string])[2], resolve))
-  const lines = linesOf(screen.buffer.active)
+  const { active } = screen.buffer
+  const lines = Array.from({ length: active.length }, (_, at) => active.getLine(at)!.translateToString(true))
+  while (lines.at(-1) === '') lines.pop()
   const [width, height] = [size[0] * cell.width + 2 * margin, lines.length * cell.height + 2 * margin]
-  const texts = lines.map(
-    (spans, row) => `<text y="${margin + 13 + row * cell.height}">${spans.map(spanText).join('')}</text>`,
-  )
+  const texts = lines.map((line, row) => {
+    const escaped = line.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+    return `<text x="${margin}" y="${margin + 13 + row * cell.height}" textLength="${line.length * cell.width}">${escaped}</text>`
+  })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" xml:space="preserve" role="img">
 <title>aichat at a terminal: from an empty home to an answer</title>
 <rect width="100%" height="100%" rx="8" fill="#16191f"/>
@@ -80,38 +83,4 @@ ${texts.join('\n')}
 </g>
 </svg>
 `
-}
-
-interface Span {
-  readonly column: number
-  readonly style: string
-  text: string
-}
-
-function linesOf(buffer: xterm.IBuffer): Span[][] {
-  const lines: Span[][] = []
-  for (let row = 0; row < buffer.length; row++) {
-    const spans: Span[] = []
-    const line = buffer.getLine(row)!
-    for (let column = 0; column < line.length; column++) {
-      const found = line.getCell(column)!
-      const text = found.getChars() || ' '
-      const last = spans.at(-1)
-      const style = styleOf(found)
-      if (last?.style === style) last.text += text
-      else spans.push({ column, style, text })
-    }
-    lines.push(spans.filter(({ text }) => text.trim() !== ''))
-  }
-  while (lines.at(-1)?.length === 0) lines.pop()
-  return lines
-}
-
-function styleOf(found: xterm.IBufferCell): string {
-  return [...(found.isBold() ? ['font-weight="bold"'] : []), ...(found.isDim() ? ['opacity="0.6"'] : [])].join(' ')
-}
-
-function spanText({ column, style, text }: Span): string {
-  const escaped = text.trimEnd().replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-  return `<tspan x="${(margin + column * cell.width).toFixed(1)}"${style && ` ${style}`}>${escaped}</tspan>`
 }

@@ -69,7 +69,7 @@ async function speed(): Promise<void> {
     const cold = await take(url, child.pid!, sentences[0]!)
     print(`\nvoxb-tts over HTTP, first request of all: first audio after ${cold.firstAudioMs.toFixed(0)} ms`)
     for (let warm = 0; warm < 10; warm++) await take(url, child.pid!, sentences.join(' '))
-    print('sentences  audio s  × real time (wall)  × real time (CPU)  first audio ms  memory MB (server + engine)')
+    print('sentences  audio s  × real time (wall)  × real time (CPU)  first audio ms')
     for (const count of [1, 3, 10]) {
       const text = Array.from({ length: count }, (_, index) => sentences[index % sentences.length]).join(' ')
       const takes: Take[] = []
@@ -88,11 +88,6 @@ async function speed(): Promise<void> {
         median(takes.map((one) => one.firstAudioMs))
           .toFixed(0)
           .padStart(15),
-        processesOf(child.pid!)
-          .map(residentMegabytes)
-          .map((size) => size.toFixed(0))
-          .join(' + ')
-          .padStart(16),
       ]
       print(columns.join(' '))
     }
@@ -164,12 +159,4 @@ function cpuSeconds(pid: number): number {
       return Number.NaN
     }
   return ticks / 100
-}
-
-function residentMegabytes(pid: number): number {
-  try {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
-  } catch {
-    return Number.NaN
-  }
 }
