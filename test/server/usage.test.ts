@@ -74,6 +74,8 @@ test('attempts are listed one by one, newest first, by outcome and page, and the
   assert.equal(await listOf(bob), [['bob-2 failed', 'bob-2 answered'], false])
   assert.is((await bob('GET', '/api/usage/attempts?user=ada-1')).status, 403)
   assert.is((await bob('GET', '/api/usage/attempts?outcome=lost')).status, 400)
+  assert.is((await bob('GET', `/api/usage/attempts?since=${'9'.repeat(99)}`)).status, 400)
+  assert.is((await bob('GET', `/api/usage/attempts?since=x`)).status, 400)
   const [row] = (await ada('GET', '/api/usage/attempts?user=ada-1')).body.attempts
   assert.equal([row.cost_usd, row.input_tokens, row.key, row.first_ms], ['0.25', 12, null, null])
   const sumsOf = async (as: UserDaemon['ada']) => {

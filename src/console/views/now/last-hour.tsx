@@ -36,7 +36,8 @@ export function LastHour({ hour: { since, until, minutes } }: { readonly hour: H
     {
       name: 'First content',
       figure: firsts.length === 0 ? '–' : duration(Math.round(firsts[Math.floor(firsts.length / 2)]!)),
-      note: firsts.length === 0 ? 'nothing was streamed' : `the usual minute; the slowest ${duration(firsts.at(-1)!)}`,
+      note:
+        firsts.length === 0 ? 'nothing was streamed' : `median minute; slowest ${duration(Math.round(firsts.at(-1)!))}`,
       read: (minute: Minute) => minute.first_ms ?? 0,
       format: duration,
       href: link(),

@@ -191,7 +191,7 @@ function nameOf(row: Usage['rows'][number], name: 'user' | 'key' | 'plugin' | 'm
 
 /** A time that a link chose: days, or moments in milliseconds. */
 function timeOf(since: string, until: string): string {
-  const [first, last] = [since, until].map((text) => (/^\d{6,}$/.test(text) ? dateTime(Number(text)) : text))
+  const [first, last] = [since, until].map((text) => (/^\d{6,15}$/.test(text) ? dateTime(Number(text)) : text))
   if (first === last) return `On ${first}`
   return last === '' ? `Since ${first}` : `${first || 'the beginning'} to ${last}`
 }
