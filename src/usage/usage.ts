@@ -18,7 +18,6 @@ export {
   outcomes,
   purposes,
   type RowQuery,
-  type UsageColumn,
   type UsageGroup,
   type UsageJournal,
   type UsageQuery,

@@ -20,7 +20,7 @@ test.alone('administrators read in words who did what, by user, kind and page; o
     const { page } = visit
     await goTo(visit, 'audit', 'Audit')
     await page.getByText('Deleted the user').waitFor()
-    await page.getByRole('button', { name: 'Older' }).click()
+    await page.getByRole('button', { name: 'Next' }).click()
     await page.getByText('Login failed').waitFor()
     assert.is(await page.getByRole('row', { name: /Login failed.*bob.*127\.0\.0\.1/ }).count(), 1)
     await page.getByLabel('What').selectOption({ label: 'Users' })

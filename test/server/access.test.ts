@@ -33,7 +33,7 @@ const contract: readonly (readonly [RegExp, Access])[] = [
   [/^GET \/api\/prices$/, 'user'],
   [/^\w+ \/api\/prices(?:\/|$)/, 'admin'],
   [/^\w+ \/api\/(?:keys|chat|sessions|personas|responses|speech|status)(?:\/|$)/, 'user'],
-  [/^GET \/api\/usage(?:\/export)?$/, 'user'],
+  [/^GET \/api\/usage(?:\/(?:export|attempts|last-hour))?$/, 'user'],
   [/^\w+ \/api\/usage\//, 'admin'],
   [/^\w+ \/v1\//, 'user'],
   [/^POST \/mcp(?:\/|$)/, 'user'],

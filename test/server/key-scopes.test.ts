@@ -30,7 +30,7 @@ const contract: readonly (readonly [RegExp, Decision])[] = [
   [/^\w+ \/api\/personas\/:id\/(?:memory|profile)(?:\/|$)/, ['memory']],
   [/^\w+ \/api\/personas\/(?:import|:id\/(?:backup|backups|restore|export|verify))$/, ['personas', 'memory']],
   [/^\w+ \/api\/personas(?:\/|$)/, ['personas']],
-  [/^GET \/api\/usage(?:\/export)?$/, ['usage']],
+  [/^GET \/api\/usage(?:\/(?:export|attempts|last-hour))?$/, ['usage']],
   [/^\w+ \/api\/usage\/(?:check|prune)$/, 'closed'],
   [/^POST \/v1\/(?:chat\/completions|completions|moderations|messages)/, ['chat']],
   [/^\w+ \/v1\/(?:responses|conversations)(?:\/|$)/, ['chat']],
