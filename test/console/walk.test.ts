@@ -97,6 +97,12 @@ test.alone('from first-time setup to a voice that is heard, without a complaint 
       body: JSON.stringify({ messages: [{ role: 'user', content: 'go on' }], stream: true }),
     })
     await page.getByRole('link', { name: 'Spend' }).click()
+    // A bar of a chart leads to the requests of its day, of which the newest is today's.
+    const chart = (await page.locator('.u-over').first().boundingBox())!
+    await page.mouse.click(chart.x + chart.width - 2, chart.y + chart.height / 2)
+    await page.waitForURL(/usage\/requests\?since=/)
+    await page.getByRole('row').filter({ hasText: 'editor' }).first().waitFor()
+    await page.goBack()
     await page.getByLabel('By', { exact: true }).selectOption('key')
     await page.getByRole('row').filter({ hasText: 'editor' }).waitFor()
     await page.getByRole('link', { name: 'API keys' }).click()
