@@ -1,6 +1,7 @@
 /**
- * Turns text into speech: `text/` (languages, sentences and their pauses, markup), `audio/` (formats, resampling), `engines/NAME/` over `engines/neural/` and
- * `blocks/`, `servers/*.json` (the three servers), and the queue and limits of a service.
+ * Turns text into speech: `text/` (languages, sentences and their pauses, markup; `text/reading/` says numbers, dates and units),
+ * `audio/` (formats, resampling), `engines/NAME/` over `engines/neural/` and `blocks/`, `servers/*.json` (the three servers), and the
+ * queue and limits of a service.
  * Uses: `inference`, `process`, `plugins` and `accounts` for providers that speak, the tools; the languages of eld.
  * Begin with: `service.ts`, `router.ts`, `synthesis.ts`, `engines/engine.ts`.
  */

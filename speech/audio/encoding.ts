@@ -12,8 +12,8 @@ export interface Recording {
 /** Makes one file of samples piece by piece: what comes out can be sent at once. The loop may end early. */
 export type Encode = (samples: AsyncIterable<Buffer>, recording: Recording) => AsyncGenerator<Buffer>
 
-/** Samples that an encoder takes in one go: about half a second of speech, some milliseconds of work. */
-const sliceBytes = 24_000
+/** Samples that an encoder takes in one go: a tenth of a second of speech, so that the first bytes come soon. */
+const sliceBytes = 4_800
 
 /**
  * Samples in blocks of so many bytes, several where there are several, and other work of the process between two slices. The

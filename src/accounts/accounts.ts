@@ -1,7 +1,7 @@
 /**
  * Users, roles, logins and their limits, single-user mode and tokens; the API keys of programs in `keys/`.
  * Uses: `formats` and `process`; bcrypt and jose. Its stores are interfaces here, which `storage` fulfils.
- * Begin with: `user-accounts.ts` (what an account can do), `tokens.ts`, `keys/api-keys.ts`.
+ * Begin with: `user-accounts.ts` (what an account can do), `tokens.ts`, `login-limit.ts` (the lock after failed logins), `keys/api-keys.ts`.
  */
 export { networkOf, type Origin, originOf, type Proxies, readProxies } from './addresses.ts'
 export { type ApiKeys, createApiKeys, type VerifiedKey } from './keys/api-keys.ts'

@@ -1,6 +1,7 @@
 /**
  * Personas: who they are, what they remember and how they adapt. `memory/` keeps and ranks memories, `adaptation/` learns manners,
- * `chat/` puts both into a chat, `package/` is the DNA package, `card/` character cards, `arrival/` files of other programs.
+ * `chat/` puts both into a chat, `package/` is the DNA package, `card/` character cards (`card-file.ts` recognises them, `card.ts`
+ * reads them), `arrival/` files of other programs.
  * Uses: `chat` for the shape of messages, the tools; models and stores are interfaces here.
  * Begin with: `persona.ts` (with the defaults of a persona), `memory/memories.ts` (storing and searching), `memory/ranking.ts`, `chat/persona-chat.ts`.
  */

@@ -15,7 +15,6 @@ import {
   readSpeechBody,
 } from './speech-body.ts'
 
-/** Its first audio, or all of it where it is not streamed; the text is content, and not recorded. */
 /** A listener that has not taken a piece of audio (some seconds of it) within this many milliseconds is cut off. */
 const usualWriteTimeoutMs = 60_000
 

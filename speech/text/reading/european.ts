@@ -16,7 +16,6 @@ export interface LanguageData {
   readonly months: readonly string[]
   /** The months as they are shortened, with or without a dot. */
   readonly shortMonths: readonly string[]
-  /** By sign and code. */
   /** The days from Monday on, and as they are shortened. */
   readonly days: readonly string[]
   readonly shortDays: readonly string[]
@@ -28,6 +27,7 @@ export interface LanguageData {
   readonly signs: Readonly<Record<string, string>>
   /** The pattern of a telephone number, which is read digit by digit. */
   readonly phone: string
+  /** By sign and code. */
   readonly currencies: Readonly<Record<string, Counted>>
   /** By letters behind a number: `Mio.`. */
   readonly scales: Readonly<Record<string, Counted>>
