@@ -19,8 +19,8 @@ export function pastDoors(root) {
   }
 }
 
-/** The text of a source with direct imports. Each takes as many lines as the one that it replaces, for source maps. */
-function direct(root, path) {
+/** The text of a source whose imports go past the doors. Each takes as many lines as the one that it replaces, for source maps. */
+export function direct(root, path) {
   const text = readFileSync(path, 'utf8')
   if (isDoor(root, path)) return text
   return text.replace(statement, (line, keyword, type = '', names, from) => {

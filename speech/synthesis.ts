@@ -231,7 +231,7 @@ function nameOf({ language, paragraph, text }: Passage): string {
 
 function otherLanguage({ id, capabilities }: SpeechEngine, language: string, isNamed: boolean): AppError {
   return otherLanguageText(id, language, [
-    `it speaks ${capabilities.languages.join(', ')}`,
+    `it speaks ${capabilities.languages.join(', ')}; for others: aichat help aichat-tts`,
     ...(isNamed
       ? []
       : ['if the text was taken for another, name its language: --language, or "language" in a request']),
@@ -246,7 +246,7 @@ async function checkLetters({ id, capabilities }: SpeechEngine, spoken: string, 
   const hasName = /\p{L}/u.test(foreign) && language !== 'English'
   throw mostlyUnspokenText(id, [
     ...(hasName ? [`the letters are those of ${language}`] : []),
-    `it speaks ${capabilities.languages.join(', ')}`,
+    `it speaks ${capabilities.languages.join(', ')}; for others: aichat help aichat-tts`,
   ])
 }
 

@@ -195,12 +195,14 @@ function advice(
   const ready = others.find(({ state }) => state === 'ready')
   const closed = others.find(({ id, state }) => state === 'key_missing' && id === 'openai') ?? others.find(isClosed)
   const provider = ready
-    ? [`Activate a plugin whose key is set: aichat plugin activate ${ready.id}`]
+    ? [`activate a plugin whose key is set: aichat plugin activate ${ready.id}`]
     : closed
-      ? [`Use a provider: set its key, such as ${closed.auth.key_env}, and run aichat plugin activate ${closed.id}`]
+      ? [
+          `use a provider, by its key or its address: aichat setup, or set ${closed.auth.key_env} and run aichat plugin activate ${closed.id}`,
+        ]
       : []
   const lines = [
-    ...(active ? [`Ask ${active.id}, which is active and ready: name a model of it, or none`] : []),
+    ...(active ? [`ask ${active.id}, which is active and ready: name a model of it, or none`] : []),
     ...provider,
     ...(pulled.length > 0
       ? []

@@ -46,7 +46,9 @@ export function noAnswerError(
 
 /** The error when there is no target to ask. */
 export function noRunnerError(advice: readonly string[]): AppError {
-  return new AppError('unavailable', 'No plugin is active and no local model runner answers', { details: advice })
+  return new AppError('unavailable', 'No model is set up: no provider is active, and no model runs on this machine', {
+    details: advice,
+  })
 }
 
 /** The classes as users read them. */

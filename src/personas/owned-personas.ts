@@ -77,7 +77,10 @@ export function createPersonas({
     const named = byId ? [byId] : found.length > 0 ? found : await openLookalike(owner, idOrName)
     if (named.length > 1) {
       throw new AppError('invalid', `${named.length} of your personas are named "${idOrName}"`, {
-        details: named.map(({ persona }) => `use the id ${persona.id}`),
+        details: [
+          ...named.map(({ persona: { id, model } }) => `use the id ${id} (${model})`),
+          'or remove one: aichat persona remove ID',
+        ],
       })
     }
     requireOwn(named[0]?.persona, owner, idOrName)

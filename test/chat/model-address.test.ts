@@ -149,7 +149,7 @@ test('`local:NAME` says that no local runner answers where there is none, also b
     const { code, stderr } = await home.aichat(['chat', '-m', 'local:x', ...words, 'hi'])
     assert.is(code, 69)
     assert.match(stderr, /No local model runner answers, so local:x cannot/)
-    assert.not.match(stderr, /No plugin is active|plugin activate/)
+    assert.not.match(stderr, /No model is set up|plugin activate/)
   }
 })
 

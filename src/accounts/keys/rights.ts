@@ -45,13 +45,13 @@ export function requireScopes({ scopes: had }: KeyRights, rule: ScopeRule | unde
     })
   const missing =
     typeof rule === 'string' ? (had.includes(rule) ? [] : [rule]) : rule.filter((one) => !had.includes(one))
-  if (missing.length > 0) throw missingScope(missing)
+  if (missing.length > 0) throw missingScope(missing, had)
 }
 
-function missingScope(missing: readonly Scope[]): AppError {
+function missingScope(missing: readonly Scope[], had: readonly Scope[]): AppError {
   const names = missing.join(' and ')
   return new AppError('key_scope', `The API key lacks the scope ${names}`, {
-    details: ['Its owner can add it: aichat key update ID --scope'],
+    details: [`Its owner can add it: aichat key update ID --scope ${[...had, ...missing].join(',')}`],
   })
 }
 

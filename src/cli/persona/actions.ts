@@ -48,7 +48,13 @@ export async function create(cli: Cli, named: string | undefined, options: Perso
   ]
   if (name === undefined || model === undefined)
     throw new AppError('usage', 'The persona was not created', { details: missing })
+  const namesakes = (await cli.ask(listPersonas, {})).personas.filter((persona) => persona.name === name)
   await print(cli, await cli.ask(createPersona, { ...fields, name, model }), ({ id }) => id)
+  if (namesakes.length > 0)
+    note(
+      cli,
+      `aichat: warning: ${counted(namesakes.length, 'other persona')} of yours ${namesakes.length === 1 ? 'is' : 'are'} named ${name} (${namesakes.map(({ id }) => id).join(', ')}): use ids, or remove one: aichat persona remove ID`,
+    )
 }
 
 /** The model that answers a question which names none: the setting's, else the active plugin's. */

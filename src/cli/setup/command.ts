@@ -12,7 +12,7 @@ export function addSetUpCommand(program: CliCommand, cli: Cli): void {
     .option('--address <url>', "a server that speaks OpenAI's API, such as http://127.0.0.1:8080/v1")
     .option('--model <model>', 'the model; without it, the default of the provider')
     .option('--account', 'create the administrator of a daemon that others use, while there are no users')
-    .option('--username <name>', 'the name of the administrator')
+    .option('--username <name>', 'the name of the administrator; with it, --account is not needed')
     .field('--email <address>', 'an email address, which also works to log in')
     .option('--password-stdin', 'read the password of the administrator from stdin')
     .example(

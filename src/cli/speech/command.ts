@@ -86,7 +86,7 @@ function withAudioOptions(command: CliCommand): CliCommand {
   return command
     .option(
       '-o, --output <file>',
-      'write this file: .mp3, .opus, .flac, else WAV; complete or not at all, and a long text can go on after a break',
+      'write this file: .mp3, .opus, .ogg, .flac, else WAV; complete or not at all, and a long text can go on after a break',
     )
     .option('--force', 'replace the file')
     .option('--stream', 'write audio as it is made')

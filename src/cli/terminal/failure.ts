@@ -106,6 +106,15 @@ function withOptions(error: AppError, { running }: Cli): AppError {
   })
 }
 
+/** What other programs call our commands: commander's own suggestion goes by spelling alone. */
+const otherNames: Readonly<Record<string, string>> = {
+  delete: 'remove',
+  del: 'remove',
+  add: 'create',
+  new: 'create',
+  get: 'show',
+}
+
 /** Turns commander's message into a `usage` error with its suggestion and the help to read. */
 function usage({ thrown, command }: UsageError, argv: readonly string[]): AppError {
   const path = pathOf(command)
@@ -119,9 +128,10 @@ function usage({ thrown, command }: UsageError, argv: readonly string[]): AppErr
   const message = choicesMessage(problem) ?? problem.charAt(0).toUpperCase() + problem.slice(1)
   const word = /^Unknown command '(.*)'$/.exec(message)?.[1]
   const unknown = path.length === 0 ? word : undefined
+  const other = command.commands.find((sub) => sub.name() === otherNames[word ?? ''])?.name()
   return new AppError('usage', message.replace(/\.$/, ''), {
     details: [
-      ...(suggestion ? [suggestion.replace(/^\(|\)$/g, '')] : []),
+      ...(other ? [`Did you mean ${other}?`] : suggestion ? [suggestion.replace(/^\(|\)$/g, '')] : []),
       // No option has a space: it is a text, such as an entry of a list.
       ...(/^Unknown option '-\S*\s.*'$/s.test(message) ? ['To give it as a text, put -- before it'] : []),
       ...(unknown === undefined ? [] : [`To ask it as a question: aichat chat ${quoted(questionIn(argv, unknown))}`]),

@@ -169,7 +169,7 @@ chatTest.whole('on a terminal the first chat without any runner offers the pull,
   assert.is(hub.hub.received.length, 0)
   const answered = await runAtTerminal([...words, '--yes'], environment)
   assert.is(answered.code, 0, answered.stderr)
-  assert.match(answered.stderr, /No plugin is active and no local model runner answers/)
+  assert.match(answered.stderr, /No model is set up: no provider is active/)
   assert.match(answered.stderr, /\r\x1b\[K\[#+-*\] +\d+%/)
   assert.ok(answered.stdout.length > 0)
 })

@@ -90,11 +90,11 @@ test('nobody for now leaves the failure as it was, and a conversation asks once'
   await using scene = await openScene()
   const once = await typed(['hi there'], scene, [[/Who shall answer\?/, `${up}${enter}`]])
   assert.is(once.code, 69)
-  assert.match(once.shown, /No plugin is active and no local model runner answers/)
+  assert.match(once.shown, /No model is set up: no provider is active/)
   const { code, shown } = await typed(['chat'], scene, [
     [/Who shall answer\?/, `${up}${enter}`],
     [/Ask something[\s\S]*> /, `hello${enter}`],
-    [/No plugin is active[\s\S]*> /, endOfText],
+    [/No model is set up[\s\S]*> /, endOfText],
   ])
   assert.is(code, 0)
   assert.is(shown.split('Nobody for now').length, shown.split('Who shall answer').length - 1 + 1)
