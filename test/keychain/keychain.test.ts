@@ -50,7 +50,7 @@ test.whole('a missing keychain and one that never answers are reported in time, 
   rmSync(folder, { recursive: true })
 })
 
-test.whole(
+test(
   'a secret is stored, read, replaced and removed through the child; with another library in place of keytar',
   async () => {
     const folder = temporaryFolder()

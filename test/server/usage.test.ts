@@ -126,6 +126,7 @@ test('an export has each attempt, names of users beside ids, and no formulas', (
       return fetch(`${url}/api/usage/export?format=${format}`, { headers })
     }
     const csv = await read('csv')
+    assert.is(csv.headers.get('content-type'), 'text/csv; charset=utf-8')
     assert.match(csv.headers.get('content-disposition') ?? '', /filename="usage-[\d-]+\.csv"/)
     const [headings = '', first = '', second = '', ...rest] = (await csv.text()).split('\r\n')
     assert.match(headings, /^time,day,request,attempt,user,username,key,/)
