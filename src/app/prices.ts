@@ -37,21 +37,15 @@ export function openShippedPrices(): PriceList {
   return shippedPriceList(shipped)
 }
 
-/** The shipped prices, made at their first use in this process. */
+let prices: readonly Price[] | undefined
+
+/** The shipped prices; all of them are made at their first use in this process, those of one plugin at each. */
 function shipped(): ShippedPrices {
-  shippedOnce ??= shippedOf(shippedFile('usage/prices/shipped.json'))
-  return shippedOnce
-}
-
-let shippedOnce: ShippedPrices | undefined
-
-/** The prices of a file, each made of its row at the first use. */
-function shippedOf({ prices: rows, source, fetched_at: fetchedAt }: PriceFile): ShippedPrices {
-  let all: readonly Price[] | undefined
+  const { prices: rows, source, fetched_at: fetchedAt } = shippedFile<PriceFile>('usage/prices/shipped.json')
   return {
     get prices() {
-      all ??= rows.map(priceOf)
-      return all
+      prices ??= rows.map(priceOf)
+      return prices
     },
     of: (plugin) => rows.filter((row) => row.plugin === plugin).map(priceOf),
     source,

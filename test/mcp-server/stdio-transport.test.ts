@@ -22,7 +22,7 @@ async function opened() {
 test('sixteen requests are answered at the same time, and a cancelled or answered one makes room', async () => {
   const { input, taken, transport } = await opened()
   const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } }
-  const other = { jsonrpc: '2.0', method: 'notifications/initialized', params: { requestId: 4 } }
+  const other = { jsonrpc: '2.0', method: 'notifications/initialized', params: { requestId: 99 } }
   const requests = Array.from({ length: 18 }, (_, id) => request(id))
   input.write([...requests.slice(0, 15), cancelled, other].map((each) => `${JSON.stringify(each)}\n`).join(''))
   await yieldToEventLoop()
@@ -42,9 +42,14 @@ test('sixteen requests are answered at the same time, and a cancelled or answere
 test('it ends at once where its input had ended before', async () => {
   const input = new PassThrough()
   input.destroy()
+  await yieldToEventLoop()
   const transport = createStdioTransport(input, async () => {})
+  let isClosed = false
+  transport.onclose = () => {
+    isClosed = true
+  }
   await transport.start()
-  await transport.closed
+  assert.ok(isClosed)
 })
 
 test.run()

@@ -389,6 +389,7 @@ test("fields that only Anthropic's clients understand reach them through us", ()
 test('a choice among tools is read, and one of an unknown kind goes back as it came', () => {
   const read = (tool_choice: object) => anthropic.readRequest({ max_tokens: 9, messages: [hi], tool_choice })
   assert.equal(pluck([read({ type: 'any' })], 'tool_choice', 'extra_content'), [['required', undefined]])
+  assert.equal(read({ type: 'tool', name: 'f' })['tool_choice'], { type: 'function', function: { name: 'f' } })
   const own = { type: 'of-next-year' }
   assert.equal(read(own)['extra_content'], { anthropic: { tool_choice: own } })
 })
