@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { createSpeechCounts, type SpeechCounts, type SpeechRouter } from '../../speech/speech.ts'
@@ -33,6 +32,7 @@ import {
   type FactBook,
   type Keys,
   type PluginHost,
+  type ShippedFacts,
 } from '../plugins/plugins.ts'
 import { once } from '../process/process.ts'
 import { liveSettings, type Settings } from '../settings/settings.ts'
@@ -53,7 +53,7 @@ import type { Chat } from './chat.ts'
 import type { Crew, WorkerPlace } from './crew.ts'
 import { environmentSecrets } from './environment-secrets.ts'
 import type { Models } from './models.ts'
-import { packageFolder } from './package-folder.ts'
+import { packageFolder, shippedFile } from './package-folder.ts'
 import type { PackageArea } from './packages.ts'
 import type { PersonaArea } from './personas.ts'
 import type { createReloader, Reloader } from './reload.ts'
@@ -201,9 +201,8 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
       limit: settings.pluginLimit,
     }),
   })
-  const shippedFacts = join(packageFolder('src'), 'plugins', 'shipped-facts.json')
   const facts = createFactBook({
-    shipped: () => JSON.parse(readFileSync(shippedFacts, 'utf8')),
+    shipped: () => shippedFile<ShippedFacts>('plugins/shipped-facts.json'),
     clock: Date.now,
     learned: openNote(join(paths.data, 'learned-windows.json')),
   })
@@ -300,17 +299,16 @@ export function composeApp(given: Settings, options: AppOptions = {}, shared?: S
     return responseArea
   })
 
-  const shippedFile = join(packageFolder('src'), 'usage', 'prices', 'shipped.json')
   const prices: App['prices'] = once(async () => {
     const [stores, { openPrices }] = await Promise.all([storage(), import('./prices.ts')])
-    return openPrices({ storage: stores, shippedFile, now, warn })
+    return openPrices({ storage: stores, now, warn })
   })
   const usage: App['usage'] = once(async () => {
     // A command on an installation without a database makes none to note a chat. Where there is one, limits and prices of
     // the operator may are in it.
     const isFirst = options.service !== true && (await isNew())
     const [{ openUsage }] = await Promise.all([import('./usage.ts'), isFirst ? undefined : storage()])
-    const list = isFirst ? (await import('./prices.ts')).openShippedPrices(shippedFile) : await prices()
+    const list = isFirst ? (await import('./prices.ts')).openShippedPrices() : await prices()
     const isService = options.service === true
     const stores = { storage: () => opened, openStorage: storage, prices: list }
     return closing(

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type { Storage } from '../storage/storage.ts'
 import {
   createPrices,
@@ -10,11 +9,10 @@ import {
   type ShippedPrices,
   shippedPriceList,
 } from '../usage/usage.ts'
+import { shippedFile } from './package-folder.ts'
 
 export interface PriceAreaParts {
   readonly storage: Pick<Storage, 'prices' | 'changes' | 'shared'>
-  /** The path of the shipped price file. */
-  readonly shippedFile: string
   /** Milliseconds, monotonic. */
   readonly now: () => number
   /** Tells the operator about a trouble that needs no answer of its own. */
@@ -22,12 +20,12 @@ export interface PriceAreaParts {
 }
 
 /** The part of the composition root that deals with prices. */
-export function openPrices({ storage, shippedFile, now, warn }: PriceAreaParts): Promise<Prices> {
+export function openPrices({ storage, now, warn }: PriceAreaParts): Promise<Prices> {
   return createPrices({
     store: storage.prices,
     mark: () => storage.changes.mark('prices'),
     onChange: (listener) => storage.shared?.onChange('prices', listener),
-    shipped: reader(shippedFile),
+    shipped,
     now,
     clock: Date.now,
     warn,
@@ -35,26 +33,19 @@ export function openPrices({ storage, shippedFile, now, warn }: PriceAreaParts):
 }
 
 /** The shipped prices alone, for a command on an installation that keeps nothing yet. */
-export function openShippedPrices(shippedFile: string): PriceList {
-  return shippedPriceList(reader(shippedFile))
+export function openShippedPrices(): PriceList {
+  return shippedPriceList(shipped)
 }
 
-/** Reads the shipped file at its first use. It is as trusted as the program: a test validates it. */
-function reader(path: string): () => ShippedPrices {
-  let read: ShippedPrices | undefined
-  return () => {
-    read ??= shippedOf(JSON.parse(readFileSync(path, 'utf8')))
-    return read
-  }
-}
+let prices: readonly Price[] | undefined
 
-/** The prices of a file, each made of its row at the first use. */
-function shippedOf({ prices: rows, source, fetched_at: fetchedAt }: PriceFile): ShippedPrices {
-  let all: readonly Price[] | undefined
+/** The shipped prices; all of them are made at their first use in this process, those of one plugin at each. */
+function shipped(): ShippedPrices {
+  const { prices: rows, source, fetched_at: fetchedAt } = shippedFile<PriceFile>('usage/prices/shipped.json')
   return {
     get prices() {
-      all ??= rows.map(priceOf)
-      return all
+      prices ??= rows.map(priceOf)
+      return prices
     },
     of: (plugin) => rows.filter((row) => row.plugin === plugin).map(priceOf),
     source,

@@ -42,7 +42,7 @@ export interface LearnedWindows {
 }
 
 interface FactParts {
-  /** Gives the shipped table; called once, at the first question. */
+  /** Gives the shipped table, at each question. */
   readonly shipped: () => ShippedFacts
   readonly clock: () => number
   /** By default they are kept in this process alone. */
@@ -51,7 +51,6 @@ interface FactParts {
 
 /** Opens the facts. */
 export function createFactBook({ shipped, clock, learned: kept }: FactParts): FactBook {
-  let table: ShippedFacts | undefined
   let windows: Map<string, number> | undefined
   let day = Number.NaN
   /** The windows that were learned today, here or before a restart. */
@@ -61,13 +60,12 @@ export function createFactBook({ shipped, clock, learned: kept }: FactParts): Fa
     day = now
     return windows
   }
-  const sources = ({ models, listed, endpoint }: Place, model: string) => {
-    table ??= shipped()
-    return [factsIn(entryOf(models, model)), factsIn(entryOf(listed, model)), shippedAt(table, endpoint, model)]
-  }
-  const learned = (place: string, model: string) => {
-    return today().get(`${place}\n${model}`)
-  }
+  const sources = ({ models, listed, endpoint }: Place, model: string) => [
+    factsIn(entryOf(models, model)),
+    factsIn(entryOf(listed, model)),
+    shippedAt(shipped(), endpoint, model),
+  ]
+  const learned = (place: string, model: string) => today().get(`${place}\n${model}`)
   return {
     of(plugin, model) {
       const [own, listed, known] = sources(plugin, model)

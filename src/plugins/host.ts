@@ -96,6 +96,24 @@ interface Loaded {
   readonly rules: ManifestRules
 }
 
+/** The bundled documents that this process has parsed, by text and key names: every host of the process has the same ones. */
+const bundledManifests = new Map<string, PluginManifest>()
+
+function bundledManifest(id: string, text: string, rules: ManifestRules): PluginManifest {
+  const key = [id, text, ...rules.keyNames].join('\n')
+  const manifest = bundledManifests.get(key) ?? storedManifest(id, text, rules)
+  bundledManifests.set(key, manifest)
+  return manifest
+}
+
+/** Throws `invalid` with every problem. */
+function storedManifest(id: string, text: string, rules: ManifestRules): PluginManifest {
+  const manifest = parseManifest(parseJson(text, `the plugin ${id}`), rules)
+  if (manifest.id !== id)
+    throw new AppError('invalid', 'Invalid plugin', { details: [`id: must be "${id}", as its file is named`] })
+  return manifest
+}
+
 /** Within this many milliseconds a change by another process may go unseen. */
 const freshMs = 5
 
@@ -219,9 +237,7 @@ export function createPluginHost({ store, keys, rules: operatorRules }: HostPart
       return
     }
     try {
-      const manifest = parseManifest(parseJson(text, `the plugin ${id}`), rules)
-      if (manifest.id !== id)
-        throw new AppError('invalid', 'Invalid plugin', { details: [`id: must be "${id}", as its file is named`] })
+      const manifest = key.startsWith('bundled ') ? bundledManifest(id, text, rules) : storedManifest(id, text, rules)
       parsed.set(key, { text, manifest })
       use(manifest)
     } catch (reason) {

@@ -174,6 +174,8 @@ test('the previous secret verifies and never signs', async () => {
 test('a secret is judged', () => {
   assert.equal(secretProblems(secret), [])
   assert.equal(secretProblems(undefined), [])
+  const mixed = 'q7Rt-xB2_kLm9Zp4WsYv3NcHd8FgJ5aE'
+  assert.equal([secretProblems(mixed).length, secretProblems(mixed.slice(1)).length], [0, 1])
   for (const weak of [
     'short',
     'a'.repeat(64),

@@ -51,10 +51,14 @@ const testedIn: Readonly<Record<string, readonly string[]>> = {
   'src/formats': ['test/personas/card', 'test/personas/package', 'test/chat', 'test/server'],
   'src/server': ['test/acceptance/serve.test.js'],
   'src/app': ['test/operations', 'test/server', 'test/cli/chat'],
+  'src/http': ['test/http-client', 'test/chat/faults.test.js'],
   'src/mcp-server': ['test/server'],
   'src/metrics': ['test/server'],
+  'src/model-hub': ['test/cli/models'],
   'src/operations': ['test/server'],
   'src/personas': ['test/operations', 'test/server'],
+  'src/plugins': ['test/server/plugins.test.js', 'test/cli/models'],
+  'src/runners': ['test/server/embeddings.test.js', 'test/server/models.test.js'],
   'src/settings': ['test/cli/config'],
   'src/usage': ['test/server'],
 }
@@ -124,9 +128,15 @@ async function firstToNotice(
   const path = join(copy, mutant.file)
   const original = readFileSync(path, 'utf8')
   const changed = mutated(original, mutant)
-  // A process that is killed writes no coverage: what runs in such a child is tried with all tests beside it.
+  // A process that is killed writes no coverage: what runs in such a child, or seems to run nowhere, is tried with all tests
+  // beside it.
   const isInChild = /^src\/process\/|-child\.js$/.test(mutant.file)
-  const mayRun = (test: string) => isInChild && dirname(test) === mirrorOf(dirname(mutant.file))
+  const isBeside = (test: string) => dirname(test) === mirrorOf(dirname(mutant.file))
+  const isUnseen = async () => {
+    for (const test of tests) if ((await coverage(test)).places.has(mutant)) return false
+    return true
+  }
+  const mayRun = isInChild || (await isUnseen()) ? isBeside : () => false
   let sum = 0
   let testProcess: TestProcess | undefined
   try {

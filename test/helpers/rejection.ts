@@ -14,3 +14,14 @@ export async function rejects(promise: Promise<unknown>, code: string, message: 
   }
   return assert.unreachable('it was accepted') as never
 }
+
+/** The AppError with which a promise rejects, or a function throws; throws any other reason, and where there is none. */
+export async function errorOf(work: Promise<unknown> | (() => unknown)): Promise<AppError> {
+  try {
+    await (typeof work === 'function' ? work() : work)
+  } catch (thrown) {
+    if (thrown instanceof AppError) return thrown
+    throw thrown
+  }
+  throw new Error('nothing was thrown')
+}

@@ -19,7 +19,15 @@ const hosts: Readonly<Record<ReturnType<typeof hostRange>, readonly string[]>> =
     ...['169.254.169.254', '100.100.100.200', '192.0.0.192', '168.63.129.16', 'metadata', 'metadata.google.internal.'],
     ...['fd00:ec2::254', '::', '0.0.0.0', '224.0.0.1', 'fe80::1', '::8.8.8.8'],
     // Only 2000::/3 is assigned; translated addresses may only be public, and of the well-known prefix.
-    ...['1fff::1', '4000::1', '64:ff9b::7f00:1', '64:ff9b::a08:808', '64:ff9b:0:1::808:808', '64:ff9b:1::808:808'],
+    ...[
+      '1fff::1',
+      '4000::1',
+      '64:ff9b::7f00:1',
+      '64:ff9b::a08:808',
+      '64:ff9b:0:1::808:808',
+      '64:ff9b:1::808:808',
+      '64:ff9b:100::808:808',
+    ],
   ],
 }
 

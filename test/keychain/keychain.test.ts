@@ -50,29 +50,26 @@ test.whole('a missing keychain and one that never answers are reported in time, 
   rmSync(folder, { recursive: true })
 })
 
-test.whole(
-  'a secret is stored, read, replaced and removed through the child; with another library in place of keytar',
-  async () => {
-    const folder = temporaryFolder()
-    const library = useLibrary(folder)
-    try {
-      const keychain = createKeychain(60_000)
-      await keychain.probe()
-      assert.equal(library.entries(), {}, 'a probe removes what it stored')
-      await keychain.set('A', 'first')
-      await keychain.set('B', 'second')
-      await keychain.set('A', 'third')
-      assert.equal(library.entries(), { 'aichat-toolkit A': 'third', 'aichat-toolkit B': 'second' })
-      assert.equal([await keychain.get('A'), await keychain.get('C')], ['third', undefined])
-      assert.equal([await keychain.remove('A'), await keychain.remove('A')], [true, false])
-      assert.equal(library.entries(), { 'aichat-toolkit B': 'second' })
-      library.forgetEverything()
-      await rejects(keychain.probe(), 'unavailable', /was not read back/)
-    } finally {
-      library.end()
-    }
-  },
-)
+test('a secret is stored, read, replaced and removed through the child; with another library in place of keytar', async () => {
+  const folder = temporaryFolder()
+  const library = useLibrary(folder)
+  try {
+    const keychain = createKeychain(60_000)
+    await keychain.probe()
+    assert.equal(library.entries(), {}, 'a probe removes what it stored')
+    await keychain.set('A', 'first')
+    await keychain.set('B', 'second')
+    await keychain.set('A', 'third')
+    assert.equal(library.entries(), { 'aichat-toolkit A': 'third', 'aichat-toolkit B': 'second' })
+    assert.equal([await keychain.get('A'), await keychain.get('C')], ['third', undefined])
+    assert.equal([await keychain.remove('A'), await keychain.remove('A')], [true, false])
+    assert.equal(library.entries(), { 'aichat-toolkit B': 'second' })
+    library.forgetEverything()
+    await rejects(keychain.probe(), 'unavailable', /was not read back/)
+  } finally {
+    library.end()
+  }
+})
 
 test('secrets are kept in the keychain where it works, else in a file where that is allowed', async () => {
   const works = { probe: async () => {} }

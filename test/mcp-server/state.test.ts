@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
+import { fitting } from '../../src/mcp-server/rows.ts'
 import { type Owner, takeSeat } from '../../src/mcp-server/seat.ts'
 import { personaState, stateOf } from '../../src/mcp-server/state.ts'
 import { pluck } from '../helpers/pluck.ts'
@@ -42,5 +43,10 @@ function ownerOf(learned_preferences: object, description?: string): Owner {
   const state = { learned_preferences, behavioral_weights: { warm: 0.5 }, last_mutation: 1000 }
   return { name: 'Mia', ...(description !== undefined && { description }), state } as unknown as Owner
 }
+
+test('one answer has as many memories as 40,000 characters hold, and at least one', () => {
+  const sized = (...sizes: number[]) => fitting(sizes.map((size) => ({ content: 'x'.repeat(size) }))).length
+  assert.equal([sized(20_000, 20_000), sized(20_000, 20_001, 1), sized(50_000, 1), sized()], [2, 1, 1, 0])
+})
 
 test.run()

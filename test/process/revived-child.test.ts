@@ -2,6 +2,7 @@
 import * as assert from 'uvu/assert'
 import { AppError } from '../../src/errors.ts'
 import { createRevivedChild, type RevivedChild, type RevivedChildOptions } from '../../src/process/revived-child.ts'
+import { errorOf } from '../helpers/rejection.ts'
 import { suite } from '../helpers/suite.ts'
 import type { FaultyMethods } from './faulty-child.ts'
 
@@ -20,7 +21,7 @@ test('it is started at the first call, once for all that ask at the same time', 
 test('a crash costs the call in flight, and the next start finds a new process', () =>
   withRevived({}, async (child, losses) => {
     const first = await child.start()
-    const error = await appErrorOf(first.request('crash', null))
+    const error = await errorOf(first.request('crash', null))
     assert.equal([error.code, error.message], ['unavailable', 'The child ended unexpectedly'])
     assert.match((error.cause as Error).message, /SIGKILL: no memory left/)
     assert.match(losses.join(), /^SIGKILL/)
@@ -29,22 +30,22 @@ test('a crash costs the call in flight, and the next start finds a new process',
     assert.is.not(second.pid, first.pid)
     assert.is(await second.request('echo', 1), 1)
     // The lost one stays lost.
-    assert.is((await appErrorOf(first.request('echo', 1))).code, 'unavailable')
+    assert.is((await errorOf(first.request('echo', 1))).code, 'unavailable')
   }))
 
 test('errors of its methods become AppErrors', () =>
   withRevived({}, async (child) => {
-    assert.is((await appErrorOf((await child.start()).request('fail', 'text'))).code, 'internal')
+    assert.is((await errorOf((await child.start()).request('fail', 'text'))).code, 'internal')
   }))
 
 test('crashes without an item in between are counted; beyond the budget it is left alone', () =>
   withRevived({ crashBudget: { losses: 2, restMs: 60_000 } }, async (child, losses) => {
-    const crash = async () => void (await appErrorOf((await child.start()).request('crash', null)))
+    const crash = async () => void (await errorOf((await child.start()).request('crash', null)))
     await crash()
     for await (const _ of (await child.start()).stream('count', 1));
     await crash()
     await crash()
-    const refused = await appErrorOf(child.start())
+    const refused = await errorOf(child.start())
     assert.equal(
       [refused.code, refused.message, refused.details, refused.retryAfter],
       ['unavailable', 'The child keeps ending', ['it is started again in 60 s'], 60],
@@ -54,7 +55,7 @@ test('crashes without an item in between are counted; beyond the budget it is le
 
 test.whole('after its rest it is started again', () =>
   withRevived({ crashBudget: { losses: 1, restMs: 0 } }, async (child) => {
-    for (let time = 0; time < 3; time++) await appErrorOf((await child.start()).request('crash', null))
+    for (let time = 0; time < 3; time++) await errorOf((await child.start()).request('crash', null))
     assert.is(await (await child.start()).request('echo', 1), 1)
   }),
 )
@@ -72,7 +73,7 @@ test('a process that was killed for its slowness does not count against the budg
 test('an error of opening is thrown each time, and no process is left', () =>
   withRevived({ open: 'fail' }, async (child) => {
     for (let time = 0; time < 2; time++) {
-      const error = await appErrorOf(child.start())
+      const error = await errorOf(child.start())
       assert.equal(
         [error.code, error.message, error.details],
         ['unavailable', 'The weights are missing', ['fetch them']],
@@ -84,7 +85,7 @@ test('an error of opening is thrown each time, and no process is left', () =>
 test.whole('a crash while opening, and an opening that takes too long, are losses', async () => {
   for (const open of ['crash', 'hang'] as const)
     await withRevived({ open, openMs: open === 'hang' ? 400 : 60_000 }, async (child, losses) => {
-      assert.is((await appErrorOf(child.start())).message, 'The child ended unexpectedly')
+      assert.is((await errorOf(child.start())).message, 'The child ended unexpectedly')
       assert.equal(losses, ['SIGKILL'])
       assert.is(child.pid, undefined)
     })
@@ -115,7 +116,7 @@ test('closing is for good, also while it opens', async () => {
       const started = child.start().catch(() => {})
       if (!isOpening) await started
       await child.close()
-      const error = await appErrorOf(child.start())
+      const error = await errorOf(child.start())
       assert.equal([error.code, error.message], ['unavailable', 'The child is closed'])
       await started
       await child.close()
@@ -124,7 +125,7 @@ test('closing is for good, also while it opens', async () => {
 
 test('losses may have an error of their own', () =>
   withRevived({ lost: (reason) => new AppError('io', `gone: ${reason}`) }, async (child) => {
-    assert.match((await appErrorOf((await child.start()).request('crash', null))).message, /^gone: SIGKILL/)
+    assert.match((await errorOf((await child.start()).request('crash', null))).message, /^gone: SIGKILL/)
   }))
 
 async function withRevived(
@@ -144,16 +145,6 @@ async function withRevived(
   } finally {
     await child.close()
   }
-}
-
-async function appErrorOf(work: Promise<unknown>): Promise<AppError> {
-  try {
-    await work
-  } catch (thrown) {
-    if (thrown instanceof AppError) return thrown
-    throw thrown
-  }
-  throw new Error('nothing was thrown')
 }
 
 test.run()

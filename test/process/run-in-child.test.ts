@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
-import { AppError } from '../../src/errors.ts'
 import { runInChild } from '../../src/process/run-in-child.ts'
 import { closing } from '../helpers/disposal.ts'
+import { errorOf } from '../helpers/rejection.ts'
 import { suite } from '../helpers/suite.ts'
 import type { SampleTask } from './task-child.ts'
 
@@ -74,16 +74,6 @@ async function withServer(work: (port: number, sockets: () => Promise<Socket>) =
       })
     return arrived.shift()!
   })
-}
-
-async function errorOf(work: Promise<unknown>): Promise<AppError> {
-  try {
-    await work
-  } catch (thrown) {
-    assert.instance(thrown, AppError)
-    return thrown as AppError
-  }
-  throw new Error('nothing was thrown')
 }
 
 test.run()

@@ -34,6 +34,7 @@ test('at every limit the system prompt and the last turn stay, and the newest tu
     { role: 'user', content: 'last' },
   ]
   const whole = writer.write(messages, 10_000).length
+  assert.is(writer.write(messages, whole).length, whole)
   fc.assert(
     fc.property(fc.integer({ min: 34, max: whole }), (limit) => {
       const ids = writer.write(messages, limit)

@@ -5,6 +5,7 @@ import type { ChatReply, Message } from '../../src/chat/protocol/messages.ts'
 import { piecesOf } from '../helpers/chat/arbitraries.ts'
 import { encode } from '../helpers/chat/exchange-checks.ts'
 import { type Answer, json } from '../helpers/providers/fake-provider.ts'
+import { replyOf } from '../helpers/speech/speaking-model.ts'
 
 const usage = { prompt_tokens: 20, completion_tokens: 8, total_tokens: 28, prompt_tokens_details: { cached_tokens: 4 } }
 
@@ -15,20 +16,7 @@ export function providerOf(api: Dialect['id'], answers: readonly Partial<Message
   return ({ url, body }, response) => {
     const message = answers[Math.min(count++, answers.length - 1)]!
     const asked = JSON.parse(body)
-    const reply: ChatReply = {
-      id: `answer-${count}`,
-      object: 'chat.completion',
-      created: 1_790_000_000,
-      model: 'custom-model',
-      choices: [
-        {
-          index: 0,
-          message: { role: 'assistant', content: null, ...message },
-          finish_reason: message.tool_calls ? 'tool_calls' : 'stop',
-        },
-      ],
-      usage,
-    }
+    const reply = { ...replyOf(message, usage), id: `answer-${count}` }
     const isStreamed = api === 'gemini' ? url.includes(':stream') : asked.stream === true
     const request = api === 'openai-responses' ? dialect.readRequest(asked) : { model: 'custom-model', messages: [] }
     if (!isStreamed) return json(response, 200, dialect.writeResponse(reply, request))

@@ -3,6 +3,7 @@ import type { LedgerRow } from '../../src/usage/ledger/ledger.ts'
 import { openUsers, type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
 import { suite } from '../helpers/suite.ts'
+import { row } from '../storage/contract/ledger.ts'
 
 const test = suite('usage over HTTP')
 
@@ -126,6 +127,7 @@ test('an export has each attempt, names of users beside ids, and no formulas', (
       return fetch(`${url}/api/usage/export?format=${format}`, { headers })
     }
     const csv = await read('csv')
+    assert.is(csv.headers.get('content-type'), 'text/csv; charset=utf-8')
     assert.match(csv.headers.get('content-disposition') ?? '', /filename="usage-[\d-]+\.csv"/)
     const [headings = '', first = '', second = '', ...rest] = (await csv.text()).split('\r\n')
     assert.match(headings, /^time,day,request,attempt,user,username,key,/)
@@ -188,23 +190,6 @@ test('the ledger is checked, and single attempts are removed while their sums st
 test.run()
 
 /** A booked attempt. */
-function attempt(more: Partial<LedgerRow>): LedgerRow {
-  return {
-    request: 'r',
-    attempt: 1,
-    at: Date.now(),
-    day: '2026-01-01',
-    user: 'ada-1',
-    key: null,
-    plugin: 'openai',
-    model: 'gpt',
-    purpose: 'chat',
-    outcome: 'answered',
-    estimated: false,
-    lowerBound: false,
-    amounts: { input: 10, output: 5 },
-    cost: { nano: 7, source: 'shipped', priceId: 'p1' },
-    durationMs: 12,
-    ...more,
-  }
+function attempt({ request = 'r', ...more }: Partial<LedgerRow>): LedgerRow {
+  return row(request, 1, { at: Date.now(), day: '2026-01-01', user: 'ada-1', ...more })
 }

@@ -45,6 +45,7 @@ test('settings take it from the environment or a file, and name what is wrong wi
   writeFileSync(file, `postgres://ada:${secret}@file/d\n`)
   assert.is(readSettings({ AICHAT_HOME: home, DATABASE_URL_FILE: file }, {}).database?.name, 'postgres://ada@file/d')
   rmSync(home, { recursive: true })
+  assert.throws(() => readSettings({ AICHAT_HOME: home, DATABASE_URL_FILE: file }, {}), /Invalid settings/)
   assert.is(readSettings({ AICHAT_HOME: home }, {}).database, undefined)
   const read = readSettings({ AICHAT_HOME: home, DATABASE_URL: `postgres://ada:${secret}@h/d` }, {})
   assert.equal([read.database?.name, read.databaseGrace], ['postgres://ada@h/d', 30])

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createEngineProcess, type EngineProcess, type EngineProcessOptions } from '../../speech/engine-process.ts'
-import { AppError } from '../../src/errors.ts'
+import { errorOf } from '../helpers/rejection.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('an engine in a process of its own')
@@ -90,16 +90,6 @@ async function collect(
   const pieces: Float32Array[] = []
   for await (const piece of engine.synthesize({ text, voice }, signal)) pieces.push(piece)
   return pieces
-}
-
-async function errorOf(work: Promise<unknown>): Promise<AppError> {
-  try {
-    await work
-  } catch (thrown) {
-    if (thrown instanceof AppError) return thrown
-    throw thrown
-  }
-  throw new Error('nothing was thrown')
 }
 
 function isAlive(pid: number): boolean {

@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createVoiceFetcher } from '../../speech/hub-voice.ts'
-import type { AppError } from '../../src/errors.ts'
 import { temporaryFolder } from '../helpers/folders.ts'
 import { type Answer, openStandIn } from '../helpers/providers/fake-provider.ts'
+import { errorOf } from '../helpers/rejection.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('voices of the model hub')
@@ -39,7 +39,7 @@ test('a redirect within the hub is followed, one to another host is refused and 
     },
     async ({ fetchVoice }) => {
       assert.is(readFileSync(await fetchVoice(path), 'utf8'), sound)
-      const error = await refused(fetchVoice('owner/repository/away.wav'))
+      const error = await errorOf(fetchVoice('owner/repository/away.wav'))
       assert.is(error.code, 'unavailable')
       assert.match(error.details.join(), /another host/)
     },
@@ -49,14 +49,14 @@ test('a missing file is not found, a refused one needs a token, a dead hub is un
   await withHub(
     (request, response) => void response.writeHead(request.url.includes('gated') ? 401 : 404).end(),
     async ({ fetchVoice }) => {
-      assert.is((await refused(fetchVoice(path))).code, 'not_found')
-      const gated = await refused(fetchVoice('owner/repository/gated.wav'))
+      assert.is((await errorOf(fetchVoice(path))).code, 'not_found')
+      const gated = await errorOf(fetchVoice('owner/repository/gated.wav'))
       assert.equal([gated.code, /HF_TOKEN/.test(gated.details.join())], ['unavailable', true])
     },
   )
   const folder = temporaryFolder()
   const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: 'http://127.0.0.1:9' })
-  assert.is((await refused(fetchVoice(path))).code, 'unavailable')
+  assert.is((await errorOf(fetchVoice(path))).code, 'unavailable')
   rmSync(folder, { recursive: true })
 })
 
@@ -65,11 +65,11 @@ test('a file that is no voice is not kept, and is fetched again', () =>
     (_, response) => void response.end('<!doctype html><title>Sign in</title>'),
     async ({ folder, fetchVoice, asked }) => {
       for (const name of ['voice.wav', 'voice.safetensors']) {
-        const failure = await refused(fetchVoice(`owner/repository/${name}`))
+        const failure = await errorOf(fetchVoice(`owner/repository/${name}`))
         assert.is(failure.code, 'unavailable')
         assert.match(failure.details.join(), /is a web page/)
         assert.equal(readdirSync(join(folder, 'owner/repository')), [])
-        await refused(fetchVoice(`owner/repository/${name}`))
+        await errorOf(fetchVoice(`owner/repository/${name}`))
       }
       assert.is(asked.length, 4)
     },
@@ -78,7 +78,7 @@ test('a file that is no voice is not kept, and is fetched again', () =>
 test('the token is not sent where it could be read on the way', async () => {
   const folder = temporaryFolder()
   const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: 'http://hub.example', token: 'secret' })
-  const failure = await refused(fetchVoice(path))
+  const failure = await errorOf(fetchVoice(path))
   assert.equal([failure.code, /would travel unencrypted/.test(failure.message)], ['configuration', true])
   rmSync(folder, { recursive: true })
 })
@@ -98,15 +98,6 @@ async function withHub(answer: Answer, work: (hub: Hub) => Promise<void>): Promi
   })
   const fetchVoice = createVoiceFetcher({ modelsFolder: folder, endpoint: `${server.url}/`, token: 'secret' })
   await work({ folder, fetchVoice, asked })
-}
-
-async function refused(work: Promise<unknown>): Promise<AppError> {
-  return work.then(
-    () => {
-      throw new Error('nothing was refused')
-    },
-    (thrown: AppError) => thrown,
-  )
 }
 
 test.run()

@@ -1,5 +1,5 @@
 /**
- * The parts shared by the benches of engines A and C: a server on a model of published size, its figures, and the bound
+ * The parts shared by the benches of the neural engines: a server on a model of published size, its figures, and the bound
  * of its weights.
  */
 

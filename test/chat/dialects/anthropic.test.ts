@@ -5,6 +5,7 @@ import { collectReply } from '../../../src/chat/protocol/chunks.ts'
 import type { ChatChunk, ChatRequest, Message, ToolCall } from '../../../src/chat/protocol/messages.ts'
 import { AppError } from '../../../src/errors.ts'
 import { decode, encode } from '../../helpers/chat/exchange-checks.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite("Anthropic's dialect")
@@ -383,6 +384,14 @@ test("fields that only Anthropic's clients understand reach them through us", ()
   assert.match(sent, '"partial_json":"{\\"q\\":1}"')
   const plain = encode(openai, asked, chunks).toString()
   assert.not.match(plain, /web_search|citation|extra_content/)
+})
+
+test('a choice among tools is read, and one of an unknown kind goes back as it came', () => {
+  const read = (tool_choice: object) => anthropic.readRequest({ max_tokens: 9, messages: [hi], tool_choice })
+  assert.equal(pluck([read({ type: 'any' })], 'tool_choice', 'extra_content'), [['required', undefined]])
+  assert.equal(read({ type: 'tool', name: 'f' })['tool_choice'], { type: 'function', function: { name: 'f' } })
+  const own = { type: 'of-next-year' }
+  assert.equal(read(own)['extra_content'], { anthropic: { tool_choice: own } })
 })
 
 test('thinking of a provider that signs nothing is shown with an empty signature, and is not taken back', () => {

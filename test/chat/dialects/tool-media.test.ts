@@ -11,6 +11,26 @@ const url = 'data:image/png;base64,AAAA'
 const image = { type: 'image_url', image_url: { url } }
 const text = (words: string) => ({ type: 'text', text: words })
 
+/** The result as Anthropic's and OpenAI's newer dialect have it. */
+const anthropicResult = {
+  role: 'user',
+  content: [
+    {
+      type: 'tool_result',
+      tool_use_id: 'c1',
+      content: [text('Here:'), { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }],
+    },
+  ],
+}
+const responsesResult = {
+  type: 'function_call_output',
+  call_id: 'c1',
+  output: [
+    { type: 'input_text', text: 'Here:' },
+    { type: 'input_image', image_url: url },
+  ],
+}
+
 /** A client's own request in each dialect, in which the call `c1` of `look` gave a text and a picture. */
 const requests: Readonly<Partial<Record<Dialect['id'], object>>> = {
   'anthropic-messages': {
@@ -19,19 +39,7 @@ const requests: Readonly<Partial<Record<Dialect['id'], object>>> = {
     messages: [
       { role: 'user', content: 'Look' },
       { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'look', input: {} }] },
-      {
-        role: 'user',
-        content: [
-          {
-            type: 'tool_result',
-            tool_use_id: 'c1',
-            content: [
-              text('Here:'),
-              { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
-            ],
-          },
-        ],
-      },
+      anthropicResult,
     ],
   },
   'openai-responses': {
@@ -39,14 +47,7 @@ const requests: Readonly<Partial<Record<Dialect['id'], object>>> = {
     input: [
       { role: 'user', content: 'Look' },
       { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
-      {
-        type: 'function_call_output',
-        call_id: 'c1',
-        output: [
-          { type: 'input_text', text: 'Here:' },
-          { type: 'input_image', image_url: url },
-        ],
-      },
+      responsesResult,
     ],
   },
   gemini: {
@@ -91,39 +92,8 @@ const results: readonly (readonly [Dialect['id'], model: string, written: unknow
       { role: 'user', content: [text('From the result of look (c1):'), image] },
     ],
   ],
-  [
-    'openai-responses',
-    'm',
-    [
-      {
-        type: 'function_call_output',
-        call_id: 'c1',
-        output: [
-          { type: 'input_text', text: 'Here:' },
-          { type: 'input_image', image_url: url },
-        ],
-      },
-    ],
-  ],
-  [
-    'anthropic-messages',
-    'm',
-    [
-      {
-        role: 'user',
-        content: [
-          {
-            type: 'tool_result',
-            tool_use_id: 'c1',
-            content: [
-              text('Here:'),
-              { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
-            ],
-          },
-        ],
-      },
-    ],
-  ],
+  ['openai-responses', 'm', [responsesResult]],
+  ['anthropic-messages', 'm', [anthropicResult]],
   ['gemini', 'gemini-2.5-pro', [{ role: 'user', parts: [{ functionResponse: answered }, inline] }]],
   ['gemini', 'gemini-3-pro', [{ role: 'user', parts: [{ functionResponse: { ...answered, parts: [inline] } }] }]],
   ['ollama', 'm', [{ role: 'tool', content: 'Here:', images: ['AAAA'], tool_name: 'look', tool_call_id: 'c1' }]],

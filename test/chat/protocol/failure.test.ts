@@ -124,6 +124,15 @@ for (const [name, status, body, expected, headers, waitMs] of answers)
     assert.is(failure.waitMs, waitMs)
   })
 
+test('the words of an error are its text, else those of its details, else its name', () => {
+  for (const [message, words] of [
+    ['no such model', 'no such model'],
+    [[{ msg: 'too long' }], 'too long'],
+    [undefined, 'a_code'],
+  ] as const)
+    assert.is(readWireError({ error: { message, code: 'a_code' } })?.message, words)
+})
+
 const coded = (code: string) => Object.assign(new Error(`it failed: ${code}`), { code })
 
 const reported = new DialectError('reported', { message: 'x', code: 'overloaded_error' })

@@ -33,7 +33,8 @@ export function speaking(
   }
 }
 
-function replyOf(message: Partial<Message>, usage: Usage): ChatReply {
+/** A model's answer with one message. */
+export function replyOf(message: Partial<Message>, usage: Usage): ChatReply {
   return {
     // Some servers give each answer the same id.
     id: 'answer-1',

@@ -8,6 +8,7 @@ import { closing } from '../../helpers/disposal.ts'
 import { temporaryFolder } from '../../helpers/folders.ts'
 import { pluck } from '../../helpers/pluck.ts'
 import { suite } from '../../helpers/suite.ts'
+import { row as attempted } from '../../storage/contract/ledger.ts'
 
 const test = suite('the ledger and its journal')
 
@@ -207,22 +208,8 @@ function linesIn(folder: string): readonly string[] {
 }
 
 function row(request: string): LedgerRow {
-  return {
-    request,
-    attempt: 1,
-    at: 1_795_000_000_000,
-    day: '2026-11-22',
-    user: 'ada',
-    key: null,
-    plugin: 'openai',
-    model: 'gpt "4"',
-    purpose: 'chat',
-    outcome: 'answered',
-    estimated: false,
-    lowerBound: false,
+  return attempted(request, 1, {
+    ...{ model: 'gpt "4"', reservation: 'r-1', cost: { nano: null, source: null, priceId: null } },
     amounts: { input: 10, output: 5, cached: 2, serviceTier: 'flex' },
-    cost: { nano: null, source: null, priceId: null },
-    durationMs: 12,
-    reservation: 'r-1',
-  }
+  })
 }

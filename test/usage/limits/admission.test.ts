@@ -3,6 +3,7 @@ import { AppError } from '../../../src/errors.ts'
 import type { Admission } from '../../../src/usage/limits/limits.ts'
 import { LimitRefusal } from '../../../src/usage/limits/refusals.ts'
 import { closing } from '../../helpers/disposal.ts'
+import { errorOf } from '../../helpers/rejection.ts'
 import { suite } from '../../helpers/suite.ts'
 import { row } from '../../storage/contract/ledger.ts'
 import { gpt, type LimitsUnderTest, noon, openLimitsUnderTest } from './limits-under-test.ts'
@@ -142,7 +143,7 @@ test('a budget for ten lets ten of fifty through at once, and the next when one 
       row('a', 1, { reservation: reserved[0], cost: { nano: usd / 10, source: 'shipped', priceId: null } }),
     ])
     assert.ok(await admit()!.reserve(gpt, () => 0.9 * usd))
-    await rejected(() => admit()!.reserve(gpt, () => usd))
+    await errorOf(() => admit()!.reserve(gpt, () => usd))
   })
 })
 
@@ -150,7 +151,7 @@ test('a spent budget is final, and tells when the next period begins', async () 
   await using(async ({ limits, admit, storage }) => {
     await limits.set('all', { budgets: [{ nano: usd, period: 'day' }] })
     await storage.ledger.append([row('a', 1, { cost: { nano: usd, source: 'shipped', priceId: null } })])
-    const refusal = await rejected(() => admit()!.reserve(gpt, () => 1))
+    const refusal = await errorOf(() => admit()!.reserve(gpt, () => 1))
     assert.equal(
       [refusal.status, refusal.provider, refusal.final, refusal.retryAfter],
       [429, { type: 'insufficient_quota', code: 'insufficient_quota' }, true, 12 * 3600],
@@ -160,14 +161,14 @@ test('a spent budget is final, and tells when the next period begins', async () 
     assert.ok(await admit()!.reserve(gpt, () => usd))
     await limits.reset('all')
     assert.ok(await admit()!.reserve(gpt, () => usd))
-    await rejected(() => admit()!.reserve(gpt, () => 1))
+    await errorOf(() => admit()!.reserve(gpt, () => 1))
   })
 })
 
 test('a budget of 0 lets nothing through that costs something, and what is free', async () => {
   await using(async ({ limits, admit }) => {
     await limits.set('key:k', { budgets: [{ nano: 0, period: 'day' }] })
-    const refusal = await rejected(() => admit()!.reserve(gpt, () => 1))
+    const refusal = await errorOf(() => admit()!.reserve(gpt, () => 1))
     assert.equal([refusal.final, refusal.retryAfter], [true, undefined])
     assert.is(await admit()!.reserve({ plugin: null, model: 'tiny' }, () => 0), undefined)
   })
@@ -176,7 +177,7 @@ test('a budget of 0 lets nothing through that costs something, and what is free'
 test('what may cost more than the whole budget is refused for good', async () => {
   await using(async ({ limits, admit }) => {
     await limits.set('key:k', { budgets: [{ nano: usd, period: 'day' }] })
-    const refusal = await rejected(() => admit()!.reserve(gpt, () => 2 * usd))
+    const refusal = await errorOf(() => admit()!.reserve(gpt, () => 2 * usd))
     assert.equal([refusal.final, refusal.retryAfter], [true, undefined])
     assert.match(refusal.details.join(), /It may cost 2 USD/)
   })
@@ -185,7 +186,7 @@ test('what may cost more than the whole budget is refused for good', async () =>
 test('a budget refuses a place without a price, unless its provider reports the cost', async () => {
   await using(async ({ limits, admit }) => {
     await limits.set('user:ada', { budgets: [{ nano: usd, period: 'day' }] })
-    const refusal = await rejected(() => admit()!.reserve(gpt, () => null))
+    const refusal = await errorOf(() => admit()!.reserve(gpt, () => null))
     assert.equal([refusal.exit, refusal.provider?.code, refusal.final], [78, 'price_unknown', true])
     assert.ok(await admit()!.reserve({ plugin: 'openrouter', model: 'm' }, () => null))
   })
@@ -284,7 +285,7 @@ test('a clock that is set back over the end of a month spends the month that had
     clock.wall = Date.UTC(2026, 6, 1, 0, 10)
     await admit()!.reserve(gpt, () => 8 * usd)
     clock.wall -= 20 * 60_000
-    await rejected(() => admit()!.reserve(gpt, () => 3 * usd))
+    await errorOf(() => admit()!.reserve(gpt, () => 3 * usd))
     await admit()!.reserve(gpt, () => 2 * usd)
     assert.is((await limits.list())[0]?.budgets[0]?.reserved_usd, '10')
   })
@@ -329,7 +330,7 @@ test('a storage that cannot be read refuses under a budget, and asks for patienc
         throw new AppError('io', 'The disk is full')
       },
     })
-    const refusal = await rejected(() => admit()!.reserve(gpt, () => 1))
+    const refusal = await errorOf(() => admit()!.reserve(gpt, () => 1))
     assert.equal([refusal.code, refusal.message], ['unavailable', 'The budgets cannot be counted: The disk is full'])
     Object.assign(storage.limits, { reserve })
   })
@@ -349,7 +350,7 @@ test('what a storage reserved before it went away is given back, as soon as it i
       },
       cancel: away,
     })
-    const refusal = await rejected(() => admit()!.reserve(gpt, () => 1))
+    const refusal = await errorOf(() => admit()!.reserve(gpt, () => 1))
     assert.is(refusal.code, 'unavailable')
     const reserved = async () => (await limits.list())[0]!.budgets[0]!.reserved_usd
     assert.is.not(await reserved(), '0')
@@ -403,16 +404,6 @@ function refusalOf(work: () => unknown): LimitRefusal {
     work()
   } catch (reason) {
     if (reason instanceof LimitRefusal) return reason
-    throw reason
-  }
-  throw new Error('It was not refused')
-}
-
-async function rejected(work: () => unknown): Promise<AppError> {
-  try {
-    await work()
-  } catch (reason) {
-    if (reason instanceof AppError) return reason
     throw reason
   }
   throw new Error('It was not refused')

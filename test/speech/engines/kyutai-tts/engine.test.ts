@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { SingleVoice, SpeechEngine, VoiceSource, WordTime } from '../../../../speech/engines/engine.ts'
 import { createEngine } from '../../../../speech/engines/kyutai-tts/engine.ts'
-import { AppError } from '../../../../src/errors.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
 import { pluck } from '../../../helpers/pluck.ts'
+import { errorOf } from '../../../helpers/rejection.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { assertOtherSound, assertSameSound, joined } from '../pocket-tts/golden.ts'
 import { makeKyutaiModel, makeVoice } from './model.ts'
@@ -68,12 +68,6 @@ async function speak(
   return joined(pieces)
 }
 
-async function refusal(work: () => Promise<unknown>): Promise<AppError> {
-  const thrown = await work().catch((reason: unknown) => reason)
-  assert.instance(thrown, AppError, String(thrown))
-  return thrown as AppError
-}
-
 test('a seed repeats the speech, another seed, voice or guidance changes it', () =>
   withEngine(async (engine) => {
     assert.equal(engine.capabilities.languages, ['English', 'French'])
@@ -113,9 +107,9 @@ test('a script has a slot for each voice, and the second one speaks otherwise th
     // The slot of the second voice is free again.
     assertSameSound(await speak(engine, file('one')), alone)
     assertSameSound(await speak(engine, both), first)
-    const unlike = await refusal(() => engine.prepareVoice({ kind: 'several', voices: [file('one'), vctk] }))
+    const unlike = await errorOf(() => engine.prepareVoice({ kind: 'several', voices: [file('one'), vctk] }))
     assert.match(`${unlike.message}: ${unlike.details}`, /equally long: one has 6 frames, another 3/)
-    const many = await refusal(() => engine.prepareVoice({ kind: 'several', voices: Array(6).fill(file('one')) }))
+    const many = await errorOf(() => engine.prepareVoice({ kind: 'several', voices: Array(6).fill(file('one')) }))
     assert.match(many.message, /at most 5 voices/)
   }))
 
@@ -125,7 +119,7 @@ test('one file may hold the voices of a script', () =>
     await makeVoice(path, undefined, { voices: 2 })
     assertOtherSound(await speak(engine, { kind: 'file', path }, { speaker: 1 }), await speak(engine))
     await makeVoice(path, undefined, { voices: 6 })
-    const refused = await refusal(() => engine.prepareVoice({ kind: 'file', path }))
+    const refused = await errorOf(() => engine.prepareVoice({ kind: 'file', path }))
     assert.match(refused.details.join(), /shape \[6,16,6\], expected \[1, 16, frames\], or as many as 5 voices/)
   }))
 
@@ -175,7 +169,7 @@ test('fewer codebooks sound otherwise, and more than the model has are refused',
   assertOtherSound(heard[2]!, heard[0]!)
   assert.ok(heard[3]!.length > 0)
   const engine = createEngine({ folder, cacheFolder, codebooks: 5 })
-  const { code, message } = await refusal(() => engine.load())
+  const { code, message } = await errorOf(() => engine.load())
   assert.is(code, 'configuration')
   assert.match(message, 'has 4 codebooks, not 5')
 })
@@ -189,24 +183,24 @@ test('a text without words is silence, and odd ones are spoken', () =>
 
 test('voices that are not there or of another model are refused by name', () =>
   withEngine(async (engine) => {
-    const happy = await refusal(() => engine.prepareVoice(preset('expresso-happy')))
+    const happy = await errorOf(() => engine.prepareVoice(preset('expresso-happy')))
     assert.is(happy.code, 'not_found')
     assert.match(happy.details.join(), /ex03-ex01_happy.*--non-commercial/s)
-    const unknown = await refusal(() => engine.prepareVoice(preset('__proto__')))
+    const unknown = await errorOf(() => engine.prepareVoice(preset('__proto__')))
     assert.match(unknown.details.join(), 'vctk-p225')
     const clone = { kind: 'clone', samples: new Float32Array(9000), sampleRate: 3000 } as const
-    assert.is((await refusal(() => engine.prepareVoice(clone))).code, 'unavailable')
+    assert.is((await errorOf(() => engine.prepareVoice(clone))).code, 'unavailable')
     const path = join(temporaryFolder(), 'voice.safetensors')
     for (const [change, says] of [
       [{ metadata: { sig: 'd6ef30c7', epoch: '1000' } }, /made for the model d6ef30c7@1000/],
       [{ frames: 2000 }, /2000 frames, and 1500 are the most/],
     ] as const) {
       await makeVoice(path, undefined, change)
-      const refused = await refusal(() => engine.prepareVoice({ kind: 'file', path }))
+      const refused = await errorOf(() => engine.prepareVoice({ kind: 'file', path }))
       assert.match(`${refused.message} ${refused.details.join()}`, says)
     }
     await makeVoice(path, { voice: 17 } as never)
-    const shaped = await refusal(() => engine.prepareVoice({ kind: 'file', path }))
+    const shaped = await errorOf(() => engine.prepareVoice({ kind: 'file', path }))
     assert.match(shaped.details.join(), /shape \[1,17,6\], expected \[1, 16, frames\]/)
   }))
 

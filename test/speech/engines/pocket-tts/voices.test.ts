@@ -6,9 +6,9 @@ import * as assert from 'uvu/assert'
 import { parseWav, writeWav } from '../../../../speech/audio/wav.ts'
 import type { SpeechEngine, VoiceSource } from '../../../../speech/engines/engine.ts'
 import { createEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
-import type { AppError } from '../../../../src/errors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
+import { errorOf } from '../../../helpers/rejection.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { assertOtherSound, assertSameSound, joined } from './golden.ts'
 import { makePocketModel, type PocketSize, tinySize, voiceTensors } from './model.ts'
@@ -32,13 +32,6 @@ async function hear(engine: SpeechEngine, source: VoiceSource): Promise<Float32A
   const pieces: Float32Array[] = []
   for await (const piece of engine.synthesize({ text: 'A short text.', voice, seed: 3 })) pieces.push(piece)
   return joined(pieces)
-}
-
-async function refusal(work: Promise<unknown>): Promise<AppError> {
-  return work.then(
-    () => assert.unreachable('it must be refused') as never,
-    (thrown: AppError) => thrown,
-  )
 }
 
 const rate = 8000
@@ -110,7 +103,7 @@ for (const encoder of ['zeros', 'absent'] as const)
   test(`where the encoder's weights are ${encoder}, presets speak and cloning says what is missing`, () =>
     withEngine({ encoder }, async (engine) => {
       assert.ok((await hear(engine, { kind: 'preset', voice: 'alba' })).length > 0)
-      const { code, details } = await refusal(engine.prepareVoice({ kind: 'clone', samples: clip, sampleRate: rate }))
+      const { code, details } = await errorOf(engine.prepareVoice({ kind: 'clone', samples: clip, sampleRate: rate }))
       assert.is(code, 'unavailable')
       assert.match(details.join('\n'), 'model.safetensors')
       assert.match(details.join('\n'), 'HF_TOKEN')
@@ -119,7 +112,7 @@ for (const encoder of ['zeros', 'absent'] as const)
 test('a voice that is not there is refused with the names that are, and no name leads out of the folder', () =>
   withEngine({}, async (engine) => {
     for (const voice of ['nobody', '../model', '..\\model', '', 'alba.safetensors', '/etc/passwd']) {
-      const { code, details } = await refusal(engine.prepareVoice({ kind: 'preset', voice }))
+      const { code, details } = await errorOf(engine.prepareVoice({ kind: 'preset', voice }))
       assert.is(code, 'not_found')
       assert.match(details.join('\n'), 'alba')
     }
@@ -133,8 +126,8 @@ test('a clip that is empty, not finite or of no rate is refused', () =>
       { kind: 'clone', samples: clip, sampleRate: 0 },
       { kind: 'clone', samples: clip, sampleRate: 4e9 },
     ]
-    for (const source of wrong) assert.is((await refusal(engine.prepareVoice(source))).code, 'invalid')
-    const design = await refusal(engine.prepareVoice({ kind: 'design', description: 'warm' }))
+    for (const source of wrong) assert.is((await errorOf(engine.prepareVoice(source))).code, 'invalid')
+    const design = await errorOf(engine.prepareVoice({ kind: 'design', description: 'warm' }))
     assert.is(design.code, 'unavailable')
   }))
 
@@ -198,7 +191,7 @@ for (const { name, tensors, says } of [
       await mkdir(join(folder, 'voices'))
       const path = join(folder, 'voices', 'wrong.safetensors')
       await writeTensorFile(path, tensors)
-      const { code, message, details } = await refusal(engine.prepareVoice({ kind: 'file', path }))
+      const { code, message, details } = await errorOf(engine.prepareVoice({ kind: 'file', path }))
       assert.is(code, 'invalid')
       assert.match(message, 'wrong.safetensors')
       assert.match(details.join('\n'), says)
@@ -213,7 +206,7 @@ test('a voice with numbers that are not finite is refused', () =>
         : tensor,
     )
     await writeTensorFile(path, spoilt)
-    assert.match((await refusal(engine.prepareVoice({ kind: 'file', path }))).details.join('\n'), 'not finite')
+    assert.match((await errorOf(engine.prepareVoice({ kind: 'file', path }))).details.join('\n'), 'not finite')
   }))
 
 test.run()

@@ -9,9 +9,10 @@ import { openCodec } from '../../../../speech/engines/neural/codec.ts'
 import { codecOf } from '../../../../speech/engines/qwen3-tts/codec-decoder.ts'
 import { readConfiguration } from '../../../../speech/engines/qwen3-tts/configuration.ts'
 import { createEngine } from '../../../../speech/engines/qwen3-tts/engine.ts'
-import { AppError } from '../../../../src/errors.ts'
+import type { AppError } from '../../../../src/errors.ts'
 import { openTensorFile } from '../../../../src/inference/safetensors.ts'
 import { temporaryFolder } from '../../../helpers/folders.ts'
+import { errorOf } from '../../../helpers/rejection.ts'
 import { suite } from '../../../helpers/suite.ts'
 import { assertOtherSound, assertSameSound, joined } from '../pocket-tts/golden.ts'
 import { makeQwenModel, type QwenSize, tinySize } from './model.ts'
@@ -68,12 +69,6 @@ async function speak(
   for await (const piece of engine.synthesize({ text, seed: 3, language: 'English', ...request, voice }))
     pieces.push(piece)
   return joined(pieces)
-}
-
-async function refusal(work: () => Promise<unknown>): Promise<AppError> {
-  const thrown = await work().catch((reason: unknown) => reason)
-  assert.instance(thrown, AppError, String(thrown))
-  return thrown as AppError
 }
 
 const ryan: VoiceSource = { kind: 'preset', voice: 'Ryan' }
@@ -142,17 +137,17 @@ test('a recording gives a voice, with its transcript and without', () =>
 
 test('every recording is heard or refused by name', () =>
   withEngine('base', async (engine) => {
-    const long = await refusal(() => engine.prepareVoice({ kind: 'clone', ...clip(600, 1000), text: 'the hour' }))
+    const long = await errorOf(() => engine.prepareVoice({ kind: 'clone', ...clip(600, 1000), text: 'the hour' }))
     assert.is(long.code, 'invalid')
     assert.match(long.message, 'too long with a transcript')
     assert.match(long.details.join(), 'lasts 600.0 s')
     // Without its words the first minute is enough.
     await engine.prepareVoice({ kind: 'clone', ...clip(600, 1000) })
-    const short = await refusal(() => engine.prepareVoice({ kind: 'clone', ...clip(0.1) }))
+    const short = await errorOf(() => engine.prepareVoice({ kind: 'clone', ...clip(0.1) }))
     assert.match(short.message, 'shorter than 0.5 seconds')
     const broken = clip(1)
     broken.samples[7] = Number.NaN
-    assert.match((await refusal(() => engine.prepareVoice({ kind: 'clone', ...broken }))).message, 'not finite')
+    assert.match((await errorOf(() => engine.prepareVoice({ kind: 'clone', ...broken }))).message, 'not finite')
     const wav = stereo8Bit(clip(1, 96_000))
     assert.ok((await speak(engine, { kind: 'clone', ...parseWav(wav) })).length > 0)
   }))
@@ -176,15 +171,15 @@ test('what its model cannot do is said with the variant that can', async () => {
     ['custom_voice', { kind: 'clone', ...clip(3) }, /cannot clone.*base/],
   ] as const)
     await withEngine(kind, async (engine) => {
-      const { code, message, details } = await refusal(() => engine.prepareVoice(source))
+      const { code, message, details } = await errorOf(() => engine.prepareVoice(source))
       assert.is(code, 'unavailable')
       assert.match(`${message} ${details.join()}`, says)
     })
   await withEngine('custom_voice', async (engine) => {
-    const unknown = await refusal(() => engine.prepareVoice({ kind: 'preset', voice: 'alba' }))
+    const unknown = await errorOf(() => engine.prepareVoice({ kind: 'preset', voice: 'alba' }))
     assert.is(unknown.code, 'not_found')
     assert.match(unknown.details.join(), 'serena, vivian')
-    const language = await refusal(() => speak(engine, ryan, { language: 'Dutch' }))
+    const language = await errorOf(() => speak(engine, ryan, { language: 'Dutch' }))
     assert.match(language.message, 'does not speak Dutch')
   })
 })
