@@ -42,7 +42,10 @@ export function createToolQuestions(waitMs = usualWaitMs): ToolQuestions {
     answer(id, { user, key }, isAllowed) {
       const question = open.get(id)
       if (!question || question.user !== user || question.key !== key)
-        throw new AppError('not_found', 'Nothing is asked about this call any more: it was answered, or its chat has ended')
+        throw new AppError(
+          'not_found',
+          'Nothing is asked about this call any more: it was answered, or its chat has ended',
+        )
       question.settle(isAllowed || 'The user does not allow this call')
     },
   }

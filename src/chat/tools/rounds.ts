@@ -1,5 +1,5 @@
-import { collectReply } from '../protocol/chunks.ts'
 import { escapedJson } from '../../formats/formats.ts'
+import { collectReply } from '../protocol/chunks.ts'
 import { mediaNames } from '../protocol/media.ts'
 import { type ChatChunk, type Message, type Tool, textOf, type Usage } from '../protocol/messages.ts'
 import type { Booking } from '../route-report.ts'
