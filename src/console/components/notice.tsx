@@ -12,7 +12,9 @@ export function Problem({ of }: { readonly of: Refused | undefined }) {
       <Icon name="warning" />
       <div>
         <strong dir="auto">{of.message}</strong>
-        {of.shownFrom !== undefined && <p>{`What is shown is from ${timeOfDay(of.shownFrom)} and may be out of date.`}</p>}
+        {of.shownFrom !== undefined && (
+          <p>{`What is shown is from ${timeOfDay(of.shownFrom)} and may be out of date.`}</p>
+        )}
         {of.details.length > 0 && (
           <ul>
             {of.details.map((line) => (

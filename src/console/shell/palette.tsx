@@ -41,6 +41,7 @@ export function Palette({ views, onClose }: { readonly views: readonly ViewEntry
       <input
         class="input"
         type="search"
+        // biome-ignore lint/a11y/noRedundantRoles: a search field without a list is none by itself
         role="combobox"
         list={undefined}
         aria-label="A part of a name"
@@ -58,6 +59,8 @@ export function Palette({ views, onClose }: { readonly views: readonly ViewEntry
           const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
           if (step !== undefined) setChosen(Math.max(0, Math.min(found.length - 1, chosen + step)))
           if (event.key === 'Enter' && !event.isComposing) go(found[chosen])
+          // The browser would only empty the field.
+          if (event.key === 'Escape') onClose()
           if (step !== undefined || event.key === 'Enter') event.preventDefault()
         }}
       />

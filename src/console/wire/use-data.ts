@@ -25,7 +25,9 @@ export function useData<T>(
   reasons: readonly unknown[],
   everyMs?: number,
 ): Data<T> {
-  const [state, setState] = useState<{ value?: T; at?: number; problem?: Refused; isLoading: boolean }>({ isLoading: true })
+  const [state, setState] = useState<{ value?: T; at?: number; problem?: Refused; isLoading: boolean }>({
+    isLoading: true,
+  })
   const running = useRef<AbortController | undefined>(undefined)
   const latest = useRef(load)
   latest.current = load
@@ -39,7 +41,10 @@ export function useData<T>(
         if (at !== undefined) problem.shownFrom = at
         return { ...(value !== undefined && { value }), ...(at !== undefined && { at }), problem, isLoading }
       })
-    const slow = setTimeout(() => miss(new Refused(0, { error: 'The server is slow to answer', code: 'slow' }), true), slowMs)
+    const slow = setTimeout(
+      () => miss(new Refused(0, { error: 'The server is slow to answer', code: 'slow' }), true),
+      slowMs,
+    )
     controller.signal.addEventListener('abort', () => clearTimeout(slow))
     latest
       .current(controller.signal)

@@ -20,7 +20,8 @@ export function ToolCalls({ calls, isWriting }: { readonly calls: readonly ToolC
   return (
     <ul class="tool-calls" aria-label="Calls of tools">
       {calls.map((call) => {
-        const [tone, word] = call.state === 'runs' && !isWriting ? (['warning', 'stopped'] as const) : states[call.state]
+        const [tone, word] =
+          call.state === 'runs' && !isWriting ? (['warning', 'stopped'] as const) : states[call.state]
         return (
           <li key={call.id}>
             <Folded title={`${call.tool.slice(0, 100)} of ${call.server}`} tone={tone} word={word} call={call} />
@@ -48,9 +49,9 @@ function Folded({ title, tone, word, call }: FoldedProps) {
       </summary>
       {isOpen && (
         <div class="text" dir="auto">
-          <h3>Arguments</h3>
+          <strong>Arguments</strong>
           <PlainText text={call.arguments} />
-          {call.result !== undefined && <h3>Result</h3>}
+          {call.result !== undefined && <strong>Result</strong>}
           {call.result !== undefined && <PlainText text={call.result} />}
         </div>
       )}
@@ -59,7 +60,11 @@ function Folded({ title, tone, word, call }: FoldedProps) {
 }
 
 /** A call that waits for a yes: what would be done, whole, and the two answers. */
-export function ToolQuestion({ call: { id, server, tool, description, arguments: given } }: { readonly call: ToolCall }) {
+export function ToolQuestion({
+  call: { id, server, tool, description, arguments: given },
+}: {
+  readonly call: ToolCall
+}) {
   const answer = useAction((allow: boolean) => ask('POST', path`/api/chat/tools/${id}`, { body: { allow } }))
   return (
     <fieldset class="notice warning tool-question" aria-label="May this tool be called?">
