@@ -58,6 +58,16 @@ const exemplarsOnDemand = {
   },
 }
 
+/** markdown-it with the names of characters on demand: their table is a third of it, and few texts have any. */
+const entitiesOnDemand = (root) => ({
+  name: 'entities-on-demand',
+  setup({ onResolve }) {
+    const path = join(root, 'src', 'console', 'components', 'entities.ts')
+    const importer = /[\\/]node_modules[\\/]markdown-it[\\/]/
+    onResolve({ filter: /^entities$/ }, (of) => importer.test(of.importer) && { path })
+  },
+})
+
 /** Writes `dist/bundle` anew below `root`, from the sources. Throws where they do not compile. */
 export async function bundle(root) {
   const { build } = compiler(root)
@@ -129,6 +139,7 @@ async function bundleConsole(root, folder) {
     legalComments: 'none',
     jsx: 'automatic',
     jsxImportSource: 'preact',
+    plugins: [entitiesOnDemand(root)],
     tsconfigRaw: '{}',
     logLevel: 'warning',
   })

@@ -59,6 +59,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   conf: ['src/cli/config/file.ts'],
   eld: ['speech/text/latin-languages.ts'],
   'eventsource-parser': ['src/chat/protocol/sse.ts'],
+  entities: ['src/console/components/entities.ts'],
   fflate: ['src/formats/zip.ts', 'src/personas/package/zip-writer.ts'],
   h3: ['src/server/http-server.ts'],
   'highlight.js': ['src/cli/markdown/code.ts', 'src/console/components/code-block.tsx'],
@@ -319,7 +320,9 @@ test('every dependency has a place, and every place a dependency', () => {
   const built = [
     '@bjorn3/browser_wasi_shim',
     ...['client', 'server'].map((name) => `@modelcontextprotocol/${name}`),
-    ...'@mozilla/readability age-encryption commander conf eld eventsource-parser fflate h3 inquirer'.split(' '),
+    ...'@mozilla/readability age-encryption commander conf eld entities eventsource-parser fflate h3 inquirer'.split(
+      ' ',
+    ),
     ...'ipaddr.js jose ky linkedom listhen temml'.split(' '),
     ...['onnxruntime-node', 'pdfjs-dist', 'preact', 'prom-client', 'stemmer', 'string-width', 'undici', 'uplot', 'zod'],
   ]

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isLoopback, type ToolServer } from '../chat/chat.ts'
+import { createToolQuestions, isLoopback, type ToolQuestions, type ToolServer } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
 import { parseJson } from '../formats/formats.ts'
 import type { HttpClient } from '../http-client/http-client.ts'
@@ -17,6 +17,8 @@ export interface ServerSecrets {
 /** The MCP servers that this machine knows, with tools that chats may call. */
 export interface ToolServers {
   readonly list: ServerList
+  /** What users of this process are asked about calls. */
+  readonly questions: ToolQuestions
   /** Connects to a server. Throws `not_found`, `unavailable` or `timeout`. */
   open(name: string, signal?: AbortSignal): Promise<ToolServer>
   /** The same for several chats at once: a connection stays open for some time after its last use. */
@@ -55,6 +57,7 @@ export function openToolServers(
   const shared = new Map<string, Shared>()
   const self: ToolServers = {
     list,
+    questions: createToolQuestions(),
     share: (name) => share(shared, name, () => self.open(name)),
     async open(name, signal) {
       const server = list.get(name)

@@ -103,6 +103,7 @@ export { type ChatCall, createRouter, type RoutedReply, type RoutedStream, type 
 export { createReasoningSeals, isSealed, type ReasoningSeals } from './sealed-reasoning.ts'
 export { textLength } from './text-length.ts'
 export { pinOf } from './tools/pins.ts'
+export { createToolQuestions, type ToolQuestions } from './tools/questions.ts'
 export type { ToolChat } from './tools/rounds.ts'
 export type { ServerTool, ToolResult, ToolServer } from './tools/tool-server.ts'
 export { type AskedCall, createToolbox, mostRounds, type Toolbox } from './tools/toolbox.ts'

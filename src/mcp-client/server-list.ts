@@ -39,12 +39,15 @@ const configuredServer = z.union([
 ])
 export type ConfiguredServer = z.output<typeof configuredServer>
 
-/** A decision about a tool, by its pin: of a user for their own chats, or of the operator for chats over HTTP. */
+/**
+ * A decision about a tool, by its pin: of a user for their own chats, or of the operator for chats over HTTP, where `ask` has
+ * the user of the chat asked about each call.
+ */
 const decision = z.strictObject({
   server: serverName,
   tool: z.string().max(1_000),
   pin: z.string().max(100),
-  decision: z.enum(['always', 'never']),
+  decision: z.enum(['always', 'never', 'ask']),
   service: z.exactOptional(z.literal(true)),
 })
 export type Decision = z.output<typeof decision>

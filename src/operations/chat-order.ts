@@ -14,6 +14,8 @@ export interface ChatOrder extends Pick<ChatCall, 'plugin' | 'fallback' | 'local
   readonly keep?: Keep | undefined
   /** The client calls tools, see PersonaChatCall. */
   readonly toolTurn?: boolean | undefined
+  /** The stream tells of each step of a tool call, and asks its reader where the operator wants that. */
+  readonly toolSteps?: boolean | undefined
   /** The client's own name for its conversation; no authority follows from it. */
   readonly conversation?: string | undefined
   /** The model as answers are to name it; without it they name a persona as the request does, else the model that answered. */

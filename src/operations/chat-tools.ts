@@ -37,21 +37,25 @@ export async function completeWithTools(
   }
 }
 
-/** The same as a stream; its end closes the tools. */
+/**
+ * The same as a stream; its end closes the tools. With `showsSteps` it tells of each step of a call, and its reader is asked
+ * about tools for which the operator wants that.
+ */
 export async function streamWithTools(
   app: App,
   call: ChatCall,
   servers: readonly string[] | undefined,
   signal: AbortSignal | undefined,
+  showsSteps = false,
 ): Promise<ToolStream> {
   const { router } = await app.chat()
   if (!servers || servers.length === 0) return router.stream(call, signal)
-  const { tools, left } = await serviceTools(app, call, servers)
+  const { tools, left } = await serviceTools(app, call, servers, showsSteps)
   if (!tools) return warned(await router.stream(call, signal), left)
   const { toolbox } = tools
   const { streamRounds } = await import('../chat/tools/rounds.ts')
   try {
-    const rounds = await streamRounds({ ...tools, router, call, signal })
+    const rounds = await streamRounds({ ...tools, router, call, signal, showsSteps })
     const chunks = closingAfter(rounds.chunks, () => toolbox.close())
     return warned({ ...rounds, chunks, booking: wholeBooking(rounds.bookings) }, left)
   } catch (thrown) {
@@ -98,12 +102,14 @@ function wholeBooking(bookings: readonly Booking[]): Booking {
 /** The tools that a chat may call here, and remarks about those that are left out. */
 async function serviceTools(
   app: App,
-  { request, localOnly = false }: ChatCall,
+  call: ChatCall,
   servers: readonly string[],
+  asks = false,
 ): Promise<{ readonly tools?: Pick<ToolChat, 'toolbox' | 'tools'>; readonly left: readonly string[] }> {
-  if (request.tools && request.tools.length > 0)
+  const { tools: own } = call.request
+  if (own && own.length > 0)
     return { left: ["The tools of the persona's servers are left out, since the request brings its own"] }
-  const { toolbox, warnings } = await openServiceTools(app, servers, localOnly)
+  const { toolbox, warnings } = await openServiceTools(app, call, servers, asks)
   if (!toolbox) return { left: warnings }
   const { tools, warnings: more } = await toolbox.offer()
   const left = [...warnings, ...more]
@@ -114,17 +120,18 @@ async function serviceTools(
 
 /**
  * Opens the tools of servers, as far as the operator of this machine has allowed them for chats without a terminal,
- * each as it was then: a changed one is left out.
+ * each as it was then: a changed one is left out. Those about which the user is asked are offered with `asks` alone.
  */
 async function openServiceTools(
   app: App,
+  { user, key, localOnly = false }: ChatCall,
   names: readonly string[],
-  localOnly: boolean,
+  asks: boolean,
 ): Promise<{ readonly toolbox: Toolbox | undefined; readonly warnings: readonly string[] }> {
   const servers = await app.toolServers()
   const open: ToolServer[] = []
   const warnings: string[] = []
-  const before = operatorsDecisions(servers)
+  const before = operatorsDecisions(servers, asks)
   for (const name of names) {
     try {
       if (localOnly && isElsewhere(servers.list, name))
@@ -138,22 +145,27 @@ async function openServiceTools(
   if (open.length === 0) return { toolbox: undefined, warnings }
   const toolbox = createToolbox({
     servers: open,
-    isOffered: (server, tool, pin) => includes(before, server, tool, pin),
-    approve: async ({ server, tool, pin }) =>
-      includes(operatorsDecisions(servers), server, tool, pin) ||
-      'The tool is not allowed here, or has changed since it was allowed',
+    isOffered: (...tool) => decisionOn(before, ...tool) !== undefined,
+    approve({ id, server, tool, pin }, signal) {
+      const made = decisionOn(operatorsDecisions(servers, asks), server, tool, pin)
+      if (made?.decision === 'ask') return servers.questions.ask(id, { user, key }, signal)
+      return made !== undefined || 'The tool is not allowed here, or has changed since it was allowed'
+    },
   })
   return { toolbox, warnings }
 }
 
-type Allowed = readonly { readonly server: string; readonly tool: string; readonly pin: string }[]
+type Decisions = ReturnType<ToolServers['list']['decisions']>
 
-function operatorsDecisions({ list }: ToolServers): Allowed {
-  return list.decisions().filter(({ service, decision }) => service === true && decision === 'always')
+/** The tools that the operator allows, with `asks` also those about which the user is asked. */
+function operatorsDecisions({ list }: ToolServers, asks: boolean): Decisions {
+  return list
+    .decisions()
+    .filter(({ service, decision }) => service === true && (decision === 'always' || (asks && decision === 'ask')))
 }
 
-function includes(allowed: Allowed, server: string, tool: string, pin: string): boolean {
-  return allowed.some((each) => each.server === server && each.tool === tool && each.pin === pin)
+function decisionOn(made: Decisions, server: string, tool: string, pin: string): Decisions[number] | undefined {
+  return made.find((each) => each.server === server && each.tool === tool && each.pin === pin)
 }
 
 function noneAllowed(server: string): string {

@@ -4,6 +4,7 @@ import {
   type ChatChunk,
   type Countable,
   estimateRequestTokens,
+  objectOf,
   type RoutedStream,
   type RouteReport,
   textLength,
@@ -79,6 +80,11 @@ export const chatInput = z.looseObject({
    * a memory keep the user's message and the final answer.
    */
   tool_turn: z.boolean().default(false),
+  /**
+   * Tells in a stream of each step of a call of a persona's tools, in chunks of their own, and asks about those that the operator
+   * allows with a question.
+   */
+  tool_steps: z.boolean().default(false),
   /** Speaks the answer of a stream while it comes: true, or how. */
   speech: speechWish.default(false),
 })
@@ -105,6 +111,19 @@ const attempt = z.looseObject({
   outcome: z.enum(['answered', 'failed']),
 })
 
+/** A step of a call; `asks` waits for `POST /api/chat/tools/:id`, and `done`, `failed` and `refused` are its ends. */
+const toolStep = z.object({
+  id: z.string(),
+  server: z.string(),
+  tool: z.string(),
+  description: z.string(),
+  /** JSON in which nothing is invisible. */
+  arguments: z.string(),
+  state: z.enum(['asks', 'runs', 'done', 'failed', 'refused']),
+  /** What the model gets; pictures and files by their kind alone. */
+  result: z.exactOptional(z.string()),
+})
+
 /** The plugin or runner that answered, and the failed attempts before it. */
 const routeReport = z.looseObject({
   plugin: z.string().nullable(),
@@ -129,6 +148,8 @@ const routeReport = z.looseObject({
   session: z.exactOptional(z.object({ id: z.string(), name: z.string() })),
   /** In a stream with `speech`, chunks of their own between the others and behind them. */
   speech: z.exactOptional(spokenPart),
+  /** In a stream with `tool_steps`, a chunk of its own: a call, the last time at its end. */
+  tool: z.exactOptional(toolStep),
   /** The code of the failure that kept the exchange from being saved. */
   unsaved: z.exactOptional(z.string()),
 })
@@ -201,7 +222,7 @@ async function check({ app, caller, signal }: Call, input: ChatInput): Promise<C
   if (input.speech && !input.stream)
     throw new AppError('invalid', 'Invalid request', { details: ['speech: comes with "stream": true alone'] })
   if (input.speech && caller.key) requireScopes(caller.key, 'speech')
-  const { persona, session, keep, ...plain } = input
+  const { persona, session, keep, tool_steps: toolSteps, ...plain } = input
   const { request, ...target } = routed(plain)
   const work = { user: caller.id, isOver: () => signal?.aborted === true }
   await nextStage(request, work)
@@ -213,14 +234,16 @@ async function check({ app, caller, signal }: Call, input: ChatInput): Promise<C
     ...target,
     persona,
     session,
+    toolSteps,
     keep: keep === true ? {} : keep || undefined,
     request: { ...checked, ...(model !== undefined && { model }) },
   }
 }
 
-type Routable = { [K in keyof ChatInput as K extends 'keep' | 'speech' ? never : K]: ChatInput[K] } & {
+type Routable = { [K in keyof ChatInput as K extends 'keep' | 'speech' | 'tool_steps' ? never : K]: ChatInput[K] } & {
   readonly keep?: unknown
   readonly speech?: unknown
+  readonly tool_steps?: unknown
 }
 
 /** The request for a provider, and the fields that choose the provider. Throws `invalid` for persona or session. */
@@ -234,6 +257,7 @@ export function routed({
   local_only: localOnly,
   keep: _keep,
   speech: _speech,
+  tool_steps: _steps,
   ...request
 }: Routable): ChatOrder {
   if (persona !== undefined || session !== undefined) {
@@ -248,7 +272,7 @@ export function routed({
 async function* withReport({ chunks, report, booking }: RoutedStream, ready: ReadyChat): AsyncGenerator<ChatChunk> {
   let last: ChatChunk | undefined
   for await (const chunk of chunks) {
-    yield last ? chunk : { ...chunk, aichat: reportOf(report, ready) }
+    yield last ? chunk : { ...chunk, aichat: { ...reportOf(report, ready), ...objectOf(chunk['aichat']) } }
     last = chunk
   }
   const cost = last && booking.cost()
@@ -286,6 +310,23 @@ function forgetWarnings(chat: ReadyChat['chat']): readonly string[] {
 
 /** Characters of a memory that a warning names. */
 const longestNamed = 100
+
+const answerToolQuestion = defineOperation({
+  name: 'chat.answer_tool',
+  failures: [404],
+  route: 'POST /api/chat/tools/:id',
+  access: 'user',
+  scope: 'chat',
+  summary:
+    'Allows or denies a call about which a stream with `tool_steps` asks, for the user and key of that stream, within five minutes.',
+  input: z.strictObject({ id: z.string(), allow: z.boolean() }),
+  output: z.object({ id: z.string(), allowed: z.boolean() }),
+  run: async ({ app, caller }, { id, allow }) => {
+    const { questions } = await app.toolServers()
+    questions.answer(id, { user: caller.id, key: caller.key?.id }, allow)
+    return { id, allowed: allow }
+  },
+})
 
 export const previewChat = defineOperation({
   name: 'chat.preview',
@@ -405,4 +446,4 @@ export const countTokens = defineOperation({
   },
 })
 
-export const chatOperations = [chat, previewChat, listChatModels, countTokens]
+export const chatOperations = [chat, answerToolQuestion, previewChat, listChatModels, countTokens]

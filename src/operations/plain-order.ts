@@ -4,7 +4,7 @@ import type { ChatOrder } from './chat-order.ts'
 
 /** The fields of a request that are addressed to aichat: any of them has the whole input validated. */
 const ours: ReadonlySet<string> = new Set([
-  ...['plugin', 'persona', 'session', 'memory', 'fallback', 'local_only', 'keep', 'tool_turn', 'speech'],
+  ...['plugin', 'persona', 'session', 'memory', 'fallback', 'local_only', 'keep', 'tool_turn', 'tool_steps', 'speech'],
 ])
 
 const roleNames: ReadonlySet<unknown> = new Set(roles)

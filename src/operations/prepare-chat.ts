@@ -179,10 +179,11 @@ async function unlessLeft<T>(
     call: ReadyChat['routed'],
     servers: readonly string[] | undefined,
     signal: AbortSignal | undefined,
+    toolSteps: boolean | undefined,
   ) => Promise<T>,
 ): Promise<T> {
   try {
-    return await ask(app, ready.routed, ready.chat?.servers, signal)
+    return await ask(app, ready.routed, ready.chat?.servers, signal, ready.order.toolSteps)
   } catch (reason) {
     if (signal?.aborted) await saveQuestion(app, ready)
     throw reason

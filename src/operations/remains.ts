@@ -23,7 +23,7 @@ const ofPostgres = ['the write-ahead log', 'replicas', 'base backups'] as const
  */
 export async function remains(app: App, owner: string, persona: string): Promise<string[]> {
   const [{ total: conversations }, { responses }, others] = await Promise.all([
-    app.personas().then(({ stores }) => stores.conversations.list(owner, 1, 0, [persona])),
+    app.personas().then(({ stores }) => stores.conversations.list(owner, 1, 0, { personas: [persona] })),
     app.responses().then(({ responses }) => responses.extent(owner)),
     remainsOfInstallation(app),
   ])

@@ -20,6 +20,7 @@ const session = z.object({
   message_count: z.int(),
   /** Of a branch: the first session of its family, the one that it left, and how many messages they have in common. */
   branch: z.exactOptional(z.object({ root: z.string(), of: z.string(), at: z.int() })),
+  pinned: z.exactOptional(z.literal(true)),
   created_at: z.int(),
   updated_at: z.int(),
 })
@@ -81,20 +82,23 @@ export const listSessions = defineOperation({
   name: 'sessions.list',
   route: 'GET /api/sessions',
   ...ofSessions,
-  summary: "Lists the caller's saved conversations, most recently used first; with `persona`, those with her alone.",
+  summary: "Lists the caller's saved conversations, most recently used first; with `persona`, those with her alone, with `pinned`, the pinned ones alone.",
   input: z.object({
     /** Its id or name. */
     persona: z.exactOptional(z.string()),
+    pinned: queryFlag,
     ...page,
   }),
   output: z.object({ sessions: z.array(session), total: z.int() }),
-  run: async (call, { persona, limit, offset }) => {
+  run: async (call, { persona, pinned, limit, offset }) => {
     const { key, id: owner } = call.caller
     const wanted = persona === undefined ? undefined : (await ownPersona(call, persona)).id
     if (key && wanted !== undefined) requireListed(key, wanted)
     const { conversations } = await call.app.personas()
-    const among = wanted === undefined ? key?.personas : [wanted]
-    const { conversations: found, total } = await conversations.list(owner, limit, offset, among)
+    const { conversations: found, total } = await conversations.list(owner, limit, offset, {
+      personas: wanted === undefined ? key?.personas : [wanted],
+      pinned,
+    })
     return { sessions: found.map(viewOf), total }
   },
 })
@@ -234,11 +238,14 @@ export const renameSession = defineOperation({
   name: 'sessions.rename',
   route: 'PUT /api/sessions/:id',
   ...ofSession,
-  summary: 'Renames a saved conversation.',
-  input: sessionId.extend({ name: conversationName }),
+  summary: 'Renames a saved conversation, pins it, or takes its pin off.',
+  input: sessionId.extend({ name: z.exactOptional(conversationName), pinned: z.exactOptional(z.boolean()) }),
   output: session,
-  run: async ({ app, caller }, { id, name }) =>
-    viewOf(await (await app.personas()).conversations.rename(caller.id, id, name)),
+  run: async ({ app, caller }, { id, name, pinned }, conversation) => {
+    const { conversations } = await app.personas()
+    const renamed = name === undefined ? conversation : await conversations.rename(caller.id, id, name)
+    return viewOf(pinned === undefined ? renamed : await conversations.pin(caller.id, renamed.id, pinned))
+  },
 })
 
 /** The most messages that one call adds. */

@@ -16,6 +16,7 @@ export { greetingOf } from './card/greeting.ts'
 export { createBehind } from './chat/behind.ts'
 export { compaction, isCompaction, replaceable, replacedLength, summaryRequest } from './chat/compaction.ts'
 export {
+  type Among,
   type AnswerRecord,
   type Branch,
   type Conversation,

@@ -183,7 +183,10 @@ const routes: readonly DocumentedRoute[] = [
   openai(
     'POST /v1/chat/completions',
     'A chat in the dialect of OpenAI; the model may be `persona:NAME` (https://platform.openai.com/docs/api-reference/chat).',
-    { body: chatInput.omit({ persona: true, session: true, memory: true, tool_turn: true }), produces: jsonOrEvents },
+    {
+      body: chatInput.omit({ persona: true, session: true, memory: true, tool_turn: true, tool_steps: true }),
+      produces: jsonOrEvents,
+    },
   ),
   openai(
     'POST /v1/responses',

@@ -22,16 +22,16 @@ export function newSecret(): string {
 /** Routes that the owner of the service answers: it has the speech engines, and collects the reports of all workers. */
 const paths = new Set(['/metrics', '/api/status', '/api/service', '/api/service/reload', '/api/plugins/status/all'])
 const folders = ['/api/speech', '/v1/audio/']
-const responsePath = /^\/v1\/responses\/(resp_[\w-]{1,100})(?:\/cancel)?$/
+const madePath = /^\/(?:v1\/responses\/(?=resp_)|api\/chat\/tools\/)([\w-]{1,100})(?:\/cancel)?$/
 
 /** Whether a worker forwards requests of this path to the owner. */
 export function isOfOwner(path: string): boolean {
   return paths.has(path) || folders.some((folder) => path.startsWith(folder))
 }
 
-/** The response that a request is about, which the process that makes it in the background answers best. */
-export function responseIn(path: string): string | undefined {
-  return path.startsWith('/v1/responses/') ? responsePath.exec(path)?.[1] : undefined
+/** The response or call of a tool that a request is about, which the process that makes it answers best. */
+export function madeIn(path: string): string | undefined {
+  return path.startsWith('/v1/responses/') || path.startsWith('/api/chat/tools/') ? madePath.exec(path)?.[1] : undefined
 }
 
 /** Answers requests that other processes of the service pass on, on a port of this machine that asks for the secret. */

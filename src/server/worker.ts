@@ -17,7 +17,7 @@ import { cutAnswers, tellOfDatabase } from './service-parts.ts'
 import { prepareTakeOver } from './take-over.ts'
 import { readTls } from './tls.ts'
 import { type Channel, openChannel } from './worker-channel.ts'
-import { isOfOwner, listenForOthers, passOn, pathOf, responseIn } from './worker-forwarding.ts'
+import { isOfOwner, listenForOthers, madeIn, passOn, pathOf } from './worker-forwarding.ts'
 import type { WorkerOrder } from './worker-process.ts'
 import { keepNewObjectsYoung } from './young-objects.ts'
 
@@ -76,7 +76,7 @@ export async function runWorker(io: ServiceIo, owner: NodeJS.Process): Promise<v
       return { memory: process.memoryUsage.rss(), cpu: (user + system) / 1e6 }
     },
     health: () => healthOf(serving!.app),
-    makes: async (id: string) => (await serving!.app.responses()).background.runs(id),
+    makes: (id: string) => makes(serving!.app, id),
     drain,
     leave: () => void serving?.finish(serving.app.settings.drainMs).then(end, end),
     close: () => end(),
@@ -177,7 +177,7 @@ async function serve(io: ServiceIo, app: App, order: WorkerOrder, channel: Chann
 /** Bytes that a pipe takes as one piece (PIPE_BUF of Linux): lines of several processes stay whole. */
 const mostTogether = 4096
 
-/** Answers a request here, or has the process answer it that knows: the owner, or the one that makes a response. */
+/** Answers a request here, or has the process answer it that knows: the owner, or the one that makes a response or a call. */
 function byPlace(
   app: App,
   handler: NodeHandler,
@@ -186,7 +186,7 @@ function byPlace(
   return (request, response) => {
     const path = pathOf(request)
     if (isOfOwner(path)) return passOn(request, response, ownerPort, secret)
-    const id = responseIn(path)
+    const id = madeIn(path)
     if (id === undefined) return handler(request, response)
     return makerOf(id).then((port) => {
       if (response.destroyed) return
@@ -195,16 +195,21 @@ function byPlace(
     })
   }
 
-  /** The port of the process that makes a response now; undefined for this one, and for none. */
+  /** The port of the process that makes a response or a call now; undefined for this one, and for none. */
   async function makerOf(id: string): Promise<number | undefined> {
     try {
-      if ((await app.responses()).background.runs(id)) return undefined
+      if (await makes(app, id)) return undefined
       return await channel.ask<number | undefined>('maker', id)
     } catch {
       // Without an answer, the stored response is used.
       return undefined
     }
   }
+}
+
+/** Whether this process makes a response in the background, or asks about a call of a tool. */
+async function makes(app: App, id: string): Promise<boolean> {
+  return (await app.toolServers()).questions.has(id) || (await app.responses()).background.runs(id)
 }
 
 /** How the plugins do that were asked here. */

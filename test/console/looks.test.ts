@@ -1,10 +1,10 @@
 // With --all only: a browser.
 import { mkdirSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import { packageFolder } from '../../src/app/package-folder.ts'
+import { axeFindings, contrast, standards } from './axe.ts'
 import type { Visit } from './browser.ts'
 import { type Furnished, sceneSuite } from './scene.ts'
 import { goTo, logIn } from './visits.ts'
@@ -15,10 +15,6 @@ const viewports = [
   { width: 360, height: 740 },
   { width: 1440, height: 900 },
 ]
-
-/** What axe looks for: WCAG 2.2 AA, and what a theme may change of it. */
-const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-const contrast = ['color-contrast']
 
 interface Place {
   readonly name: string
@@ -97,30 +93,6 @@ async function examine({ page }: Visit, name: string): Promise<void> {
 async function fits(page: Page, name: string): Promise<void> {
   const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
   assert.ok(overflow <= 0, `${name} is ${overflow} px wider than the window`)
-}
-
-/**
- * The findings of axe-core. The page's policy takes no script in markup: it is evaluated by the debugger, once for all views
- * of a page.
- */
-async function axeFindings(page: Page, rules: readonly string[]): Promise<readonly string[]> {
-  if (!(await page.evaluate(`'axe' in globalThis`))) {
-    const { source } = createRequire(import.meta.url)('axe-core') as { source: string }
-    await page.evaluate(source)
-  }
-  return page.evaluate(async (runOnly) => {
-    const { axe } = globalThis as unknown as {
-      axe: {
-        run(
-          options: object,
-        ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>
-      }
-    }
-    const { violations } = await axe.run({ runOnly })
-    return violations.flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
-    )
-  }, rules)
 }
 
 function placesOf({ call, persona, admin: { token } }: Furnished): readonly Place[] {

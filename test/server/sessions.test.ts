@@ -31,6 +31,8 @@ test('a session is begun, shown, renamed and removed', () =>
     assert.equal((await ada('GET', '/api/sessions')).body, { sessions: [begun.body], total: 1 })
     for (const name of [session, 'Holidays'])
       assert.equal((await ada('GET', `/api/sessions/${name}`)).body, { ...begun.body, messages: [] })
+    assert.is((await ada('PUT', `/api/sessions/${session}`, { pinned: true })).body.pinned, true)
+    assert.is((await ada('GET', '/api/sessions?pinned=true')).body.total, 1)
     const renamed = await ada('PUT', `/api/sessions/${session}`, { name: 'Trips 旅行' })
     assert.equal([renamed.status, renamed.body.name, renamed.body.id], [200, 'Trips 旅行', session])
     assert.is((await ada('GET', '/api/sessions/Holidays')).status, 404)

@@ -1,10 +1,12 @@
 // Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { pinOf } from '../../src/chat/tools/pins.ts'
+import { createToolQuestions } from '../../src/chat/tools/questions.ts'
+import { until } from '../helpers/eventually.ts'
 import { toolServerCommand } from '../helpers/mcp/stdio-server.ts'
 import { resigned } from '../helpers/personas/package-forge.ts'
 import { pluck } from '../helpers/pluck.ts'
-import { type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
+import { type As, type UserDaemon, withUsers } from '../helpers/program/user-daemon.ts'
 import { resultsIn, scripted, sent, type Turn } from '../helpers/providers/scripted-provider.ts'
 import { suite } from '../helpers/suite.ts'
 
@@ -14,8 +16,9 @@ const test = suite('tools in chats over HTTP')
 const pins = new Map<string, string>()
 
 interface Setting extends UserDaemon {
-  /** Allows tools for chats over HTTP, as `aichat mcp allow --service` does. */
+  /** Allows tools for chats over HTTP, as `aichat mcp allow --service` does, or with a question, as `--ask` does. */
   allow(...tools: readonly string[]): Promise<void>
+  allowAsking(...tools: readonly string[]): Promise<void>
 }
 
 /** The API with a server of tools that is configured, a persona Mia that names it, and a provider of these turns. */
@@ -26,21 +29,43 @@ function withTools(turns: readonly Turn[], work: (setting: Setting) => Promise<v
       const [command, ...args] = toolServerCommand
       servers.list.set('tools', { command, args, timeout: 5 })
       await daemon.persona({ model: 'custom-model', memory_settings: { enabled: true }, mcp_servers: ['tools'] })
-      await work({
-        ...daemon,
-        async allow(...tools) {
+      const decide =
+        (decision: 'always' | 'ask') =>
+        async (...tools: readonly string[]) => {
           if (pins.size === 0) {
             const server = await servers.open('tools')
             for (const tool of await server.tools()) pins.set(tool.name, pinOf(server, tool))
             await server.close()
           }
           for (const tool of tools)
-            servers.list.decide({ server: 'tools', tool, pin: pins.get(tool)!, decision: 'always', service: true })
-        },
-      })
+            servers.list.decide({ server: 'tools', tool, pin: pins.get(tool)!, decision, service: true })
+        }
+      await work({ ...daemon, allow: decide('always'), allowAsking: decide('ask') })
     },
     { provider: scripted(turns) },
   )
+}
+
+/** Streams a chat with the steps of its calls; `onQuestion` hears of each question. */
+async function stepsOf(url: string, onQuestion: (id: string) => unknown, signal?: AbortSignal) {
+  const response = await fetch(`${url}/api/chat`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer ada', 'content-type': 'application/json' },
+    body: JSON.stringify(ask({ stream: true, tool_steps: true })),
+    ...(signal && { signal }),
+  })
+  const steps: { id: string; state: string; arguments: string; result?: string }[] = []
+  let text = ''
+  for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += piece
+    for (const [, json] of text.matchAll(/^data: (\{.*\})\n/gm)) {
+      const { tool } = JSON.parse(json!).aichat ?? {}
+      if (tool) steps.push(tool)
+      if (tool?.state === 'asks') await onQuestion(tool.id)
+    }
+    text = text.slice(text.lastIndexOf('\n\n') + 1)
+  }
+  return steps
 }
 
 const ask = (more: object = {}) => ({ persona: 'Mia', messages: [{ role: 'user', content: 'I live in Ulm' }], ...more })
@@ -76,6 +101,54 @@ test('streamed, the client sees one answer: texts, no calls, one end', () =>
     const { messages } = (await ada('GET', `/api/sessions/${id}`)).body
     assert.equal(pluck(messages, 'content'), ['I live in Ulm', 'Done.'])
   }))
+
+test('a stream tells of each step of a call, and asks its user where the operator wants that', () =>
+  withTools(
+    [[['tools__echo', { text: 'Ulm\u202e' }]], 'Done.', [['tools__echo', { text: 'Ulm' }]], 'Done.'],
+    async ({ ada, bob, allowAsking, url, provider }) => {
+      await allowAsking('echo')
+      const answer = (as: As, id: string, allow: boolean) => as('POST', `/api/chat/tools/${id}`, { allow })
+      const [asked, ...others] = await stepsOf(url, async (id) => {
+        assert.is((await answer(bob, id, true)).status, 404, 'another user')
+        assert.equal((await answer(ada, id, true)).body, { id, allowed: true })
+      })
+      assert.equal([asked!.state, asked!.arguments], ['asks', String.raw`{"text":"Ulm\u202e"}`])
+      assert.equal(pluck(others, 'state', 'result'), [
+        ['runs', undefined],
+        ['done', 'You said: Ulm\u202e'],
+      ])
+      assert.is((await answer(ada, asked!.id, true)).status, 404, 'an answer too many')
+
+      const denied = await stepsOf(url, (id) => answer(ada, id, false))
+      assert.equal(pluck(denied, 'state'), ['asks', 'refused'])
+      assert.equal(resultsIn(provider.received), ['Error: The user does not allow this call'])
+    },
+  ))
+
+test('a question ends with its chat, and a chat that cannot ask gets no such tool', () =>
+  withTools([[['tools__echo', { text: 'Ulm' }]]], async ({ ada, allowAsking, url, provider, installation }) => {
+    await allowAsking('echo')
+    const left = new AbortController()
+    let open = ''
+    const leave = (id: string) => {
+      open = id
+      left.abort()
+    }
+    await stepsOf(url, leave, left.signal).catch(() => undefined)
+    const { questions } = await installation.app.toolServers()
+    await until(() => !questions.has(open))
+    assert.is((await ada('POST', `/api/chat/tools/${open}`, { allow: true })).status, 404)
+    assert.is(provider.received.length, 1)
+    const { body } = await ada('POST', '/api/chat', ask())
+    assert.match(body.aichat.warnings.join(), /none is allowed here/)
+    assert.is(sent(provider.received[1]!).tools, undefined)
+  }))
+
+test('a question without an answer is a no, in time', async () => {
+  const questions = createToolQuestions(1)
+  assert.is(await questions.ask('1', { user: 'ada' }, undefined), 'The user gave no answer in time')
+  assert.not(questions.has('1'))
+})
 
 test.whole('the persona has her tools in the dialects, too', () =>
   withTools(

@@ -1,8 +1,10 @@
+import { escapedJson } from '../../formats/formats.ts'
 import { collectReply } from '../protocol/chunks.ts'
-import type { ChatChunk, Message, Tool, Usage } from '../protocol/messages.ts'
+import { mediaNames } from '../protocol/media.ts'
+import { type ChatChunk, type Message, type Tool, textOf, type Usage } from '../protocol/messages.ts'
 import type { Booking } from '../route-report.ts'
 import type { ChatCall, RoutedReply, RoutedStream, Router } from '../router.ts'
-import { mostRounds, type Toolbox } from './toolbox.ts'
+import { mostRounds, type Toolbox, type ToolStep } from './toolbox.ts'
 
 /**
  * A chat with tools that are called here, in rounds: each round is a request of its own, within the limits, and booked.
@@ -13,6 +15,8 @@ export interface ToolChat {
   readonly toolbox: Toolbox
   readonly tools: readonly Tool[]
   readonly signal?: AbortSignal | undefined
+  /** Puts chunks without choices into a stream that tell of each step of a call, see `chunkOf`. */
+  readonly showsSteps?: boolean | undefined
 }
 
 /** The last round, and the accounts of all. */
@@ -62,7 +66,7 @@ export async function streamRounds(chat: ToolChat): Promise<RoutedStream & Round
 }
 
 async function* roundChunks(
-  { router, call, toolbox, tools, signal }: ToolChat,
+  { router, call, toolbox, tools, signal, showsSteps = false }: ToolChat,
   first: RoutedStream,
   onRound: (stream: RoutedStream) => void,
   onAnswer: (message: Message | undefined) => void,
@@ -89,7 +93,10 @@ async function* roundChunks(
       for (const chunk of held) yield { ...chunk, id: id!, ...(chunk.usage && usage && { usage }) }
       return
     }
-    more.push(message!, ...(await toolbox.run(calls, signal)))
+    const steps = toolbox.steps(calls, signal)
+    let step = await steps.next()
+    for (; !step.done; step = await steps.next()) if (showsSteps) yield chunkOf(step.value, seen.at(-1)!, id!)
+    more.push(message!, ...step.value)
     if (message?.content) yield breakAfter(seen.at(-1)!, id!)
     stream = await router.stream(roundOf(call, tools, more, round + 1 === mostRounds), signal)
     onRound(stream)
@@ -99,6 +106,16 @@ async function* roundChunks(
 /** A chunk that is shown only if its round turns out to be the last. */
 function isHeld({ choices, usage }: ChatChunk): boolean {
   return usage != null || choices.some(({ delta, finish_reason }) => delta.tool_calls || finish_reason !== null)
+}
+
+/** A chunk that tells of a step: in the arguments nothing is invisible, since a person decides by them. */
+function chunkOf({ call, state, result }: ToolStep, { created, model }: ChatChunk, id: string): ChatChunk {
+  const { pin: _, arguments: given, ...asked } = call
+  const shown = Array.isArray(result)
+    ? result.map((part) => (part.type === 'text' ? textOf([part]) : `[${mediaNames(part).one}]`)).join('\n')
+    : result
+  const tool = { ...asked, state, arguments: escapedJson(JSON.stringify(given)), ...(shown && { result: shown }) }
+  return { id, object: 'chat.completion.chunk', created, model, choices: [], usage: null, aichat: { tool } }
 }
 
 /** Parts the texts of two rounds. */

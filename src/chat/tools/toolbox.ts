@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { AppError, toAppError } from '../../errors.ts'
 import { parseJson, printableLine } from '../../formats/formats.ts'
 import { mediaNames, mediaSize } from '../protocol/media.ts'
@@ -38,6 +39,8 @@ const bounds = {
 
 /** A call before it is made. */
 export interface AskedCall {
+  /** Unlike that of any other call. */
+  readonly id: string
   readonly server: string
   readonly tool: string
   /** The hash of the approved tool; see `pinOf`. */
@@ -46,8 +49,16 @@ export interface AskedCall {
   readonly arguments: Readonly<Record<string, unknown>>
 }
 
-/** Whether a call may be made; the model is given the reason against it. */
-export type Approve = (call: AskedCall, signal?: AbortSignal) => Promise<true | string>
+/** A call on its way: `asks` while a person is asked about it; the last three are its ends. */
+export interface ToolStep {
+  readonly call: AskedCall
+  readonly state: 'asks' | 'runs' | 'done' | 'failed' | 'refused'
+  /** At its end, as the model gets it. */
+  readonly result?: Message['content']
+}
+
+/** Whether a call may be made; the model is given the reason against it. A promise is a question to a person. */
+export type Approve = (call: AskedCall, signal?: AbortSignal) => true | string | Promise<true | string>
 
 export interface ToolboxParts {
   readonly servers: readonly ToolServer[]
@@ -64,6 +75,8 @@ export interface Toolbox {
   offer(): Promise<{ readonly tools: readonly Tool[]; readonly warnings: readonly string[] }>
   /** Makes the calls of an answer, one after the other; resolves with a message for each, failures included. */
   run(calls: readonly ToolCall[], signal?: AbortSignal): Promise<readonly Message[]>
+  /** The same step by step. */
+  steps(calls: readonly ToolCall[], signal?: AbortSignal): AsyncGenerator<ToolStep, readonly Message[]>
   close(): Promise<void>
 }
 
@@ -99,14 +112,13 @@ export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxPa
       return { tools: [...found].map(([name, { tool }]) => functionOf(name, tool)), warnings }
     },
     async run(calls, signal) {
-      const messages: Message[] = []
-      for (const [at, call] of calls.entries()) {
-        const tooMany = () => [textPart(`Error: more than ${bounds.calls} calls at once`)]
-        const content = at < bounds.calls ? await resultOf(call, signal) : tooMany()
-        messages.push({ role: 'tool', tool_call_id: call.id, content: bounded(content) })
+      const steps = allSteps(calls, signal)
+      for (;;) {
+        const { done, value } = await steps.next()
+        if (done) return value
       }
-      return messages
     },
+    steps: allSteps,
     async close() {
       await Promise.all(servers.map((server) => server.close()))
     },
@@ -121,37 +133,58 @@ export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxPa
     return true
   }
 
-  /** The result of a call as parts for the model. A failure is one, too: the model can try something else. */
-  async function resultOf(call: ToolCall, signal: AbortSignal | undefined): Promise<readonly ContentPart[]> {
+  async function* allSteps(
+    calls: readonly ToolCall[],
+    signal?: AbortSignal,
+  ): AsyncGenerator<ToolStep, readonly Message[]> {
+    const messages: Message[] = []
+    for (const [at, call] of calls.entries()) {
+      const made = at < bounds.calls ? yield* make(call, signal) : failed(`more than ${bounds.calls} calls at once`)
+      const content = bounded(made.content)
+      if (made.asked) yield { call: made.asked, state: made.state, result: content }
+      messages.push({ role: 'tool', tool_call_id: call.id, content })
+    }
+    return messages
+  }
+
+  /** Makes a call; its result is parts for the model. A failure is one, too: the model can try something else. */
+  async function* make(call: ToolCall, signal: AbortSignal | undefined): AsyncGenerator<ToolStep, MadeCall> {
+    let asked: AskedCall | undefined
     try {
       const known = offered.get(call.function.name)
       if (!known) throw new AppError('not_found', 'There is no such tool')
       const args = argumentsOf(call)
       const now = await current(known)
-      const asked: AskedCall = {
+      asked = {
+        id: randomUUID(),
         server: now.server.name,
         tool: now.tool.name,
         pin: now.pin,
         description: now.tool.description ?? '',
         arguments: args,
       }
-      const verdict = await approve(asked, signal)
-      if (verdict !== true) return [textPart(`Error: ${verdict}`)]
+      const asking = approve(asked, signal)
+      if (asking instanceof Promise) yield { call: asked, state: 'asks' }
+      const verdict = await asking
+      if (verdict !== true) return { ...failed(verdict, asked), state: 'refused' }
       if (spent >= bounds.time) throw new AppError('timeout', 'The time for tools in this turn is over')
       onCall?.(asked)
-      return await timed(() => now.server.call(now.tool.name, args, signal))
+      yield { call: asked, state: 'runs' }
+      const { content, isError } = await timed(() => now.server.call(now.tool.name, args, signal))
+      return isError
+        ? { asked, state: 'failed', content: [textPart('Error: '), ...content] }
+        : { asked, state: 'done', content }
     } catch (thrown) {
       // Ctrl-C at a question ends the turn.
       if (signal?.aborted || !(thrown instanceof AppError)) throw thrown
-      return [textPart(`Error: ${thrown.message}`)]
+      return failed(thrown.message, asked)
     }
   }
 
-  async function timed(call: () => Promise<ToolResult>): Promise<readonly ContentPart[]> {
+  async function timed(call: () => Promise<ToolResult>): Promise<ToolResult> {
     const began = performance.now()
     try {
-      const { content, isError } = await call()
-      return isError ? [textPart('Error: '), ...content] : content
+      return await call()
     } finally {
       spent += performance.now() - began
     }
@@ -194,6 +227,16 @@ export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxPa
     room -= Math.min(text.length, most)
     return text.length <= most ? text : `${text.slice(0, most)}\n[cut: ${text.length} characters in all]`
   }
+}
+
+/** A call that has ended; `asked` is absent where it was none of a tool that is known. */
+interface MadeCall extends Pick<ToolStep, 'state'> {
+  readonly asked: AskedCall | undefined
+  readonly content: readonly ContentPart[]
+}
+
+function failed(reason: string, asked?: AskedCall): MadeCall {
+  return { asked, state: 'failed', content: [textPart(`Error: ${reason}`)] }
 }
 
 function textPart(text: string): TextPart {

@@ -141,26 +141,31 @@ export async function test(cli: Cli, name: string): Promise<void> {
       decision: decisionAbout(
         made.filter((each) => each.tool === tool && !each.service),
         pin,
+        'ask',
       ),
       service: decisionAbout(
         made.filter((each) => each.tool === tool && each.service),
         pin,
+        'no',
       ),
     }))
     await print(cli, { name, tools: rows }, (all) =>
       listing(cli, all.tools, 'the server has no tools', [
         ['TOOL', (row) => row.tool],
         ['CHATS', (row) => row.decision],
-        ['OVER HTTP', (row) => (row.service === 'ask' ? 'no' : row.service)],
+        ['OVER HTTP', (row) => row.service],
         ['DESCRIPTION', (row) => row.description],
       ]),
     )
   })
 }
 
-function decisionAbout(made: readonly { readonly pin: string; readonly decision: string }[], pin: string): string {
-  const [first] = made
-  if (!first) return 'ask'
+function decisionAbout(
+  [first]: readonly { readonly pin: string; readonly decision: string }[],
+  pin: string,
+  otherwise: string,
+): string {
+  if (!first) return otherwise
   return first.pin === pin || first.decision === 'never' ? first.decision : 'changed'
 }
 
@@ -169,8 +174,9 @@ export async function allow(
   cli: Cli,
   name: string,
   wanted: readonly string[],
-  { service }: { service?: true },
+  { service, ask }: { service?: true; ask?: true },
 ): Promise<void> {
+  if (ask && !service) throw new AppError('invalid', 'Give --ask with --service: at a terminal you are asked anyway')
   await withTools(cli, name, async (tools, { list }) => {
     const chosen = wanted.length === 0 ? tools : wanted.map((tool) => found(tools, name, tool))
     if (chosen.length === 0) throw new AppError('not_found', `The server ${name} has no tools`)
@@ -180,7 +186,7 @@ export async function allow(
         `Allow ${counted(chosen.length, 'tool')} of ${name}: ${chosen.map((one) => printableLine(one.name)).join(', ')}?`,
       )
     for (const { name: tool, pin } of chosen)
-      list.decide({ server: name, tool, pin, decision: 'always', ...(service && { service }) })
+      list.decide({ server: name, tool, pin, decision: ask ? 'ask' : 'always', ...(service && { service }) })
     await print(cli, { server: name, allowed: chosen.map((one) => one.name) }, ({ allowed }) => allowed.join('\n'))
   })
 }

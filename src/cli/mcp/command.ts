@@ -74,7 +74,8 @@ export function addMcpCommands(program: CliCommand, cli: Cli): void {
     .command('allow <name> [tool...]')
     .description('allow tools as they are now, by default all: chats call them unasked, until one of them changes')
     .option('--service', 'for chats over HTTP with personas that name the server')
-    .example('aichat mcp allow files read_file list_directory', 'aichat mcp allow files read_file --service')
+    .option('--ask', 'with --service: the user of the chat is asked about each call')
+    .example('aichat mcp allow files read_file list_directory', 'aichat mcp allow files write_file --service --ask')
     .action(run((servers) => servers.allow))
 
   mcp

@@ -1,6 +1,8 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 import { type ComponentChild, createElement } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import { CodeBlock } from './code-block.tsx'
+import { loadEntities } from './entities.ts'
 import { Formula } from './formula.tsx'
 import { addFormulas } from './formula-rules.ts'
 import { PlainText } from './plain-text.tsx'
@@ -21,6 +23,14 @@ const elements = new Set(
 
 /** A text as elements of the page: no HTML of a model is ever parsed. */
 export function MarkdownText({ text }: { readonly text: string }) {
+  const [, setTables] = useState(0)
+  useEffect(() => {
+    // Without the table, names of characters are shown as they were written.
+    loadEntities(text).then(
+      (isNew) => isNew && setTables((times) => times + 1),
+      () => undefined,
+    )
+  }, [text])
   const tokens = parser.parse(text, {})
   // The parser drops the inner parts of a text that nests too deep: it is shown as it is.
   if (tokens.some(({ level }) => level >= mostNested - 1)) return <PlainText text={text} />

@@ -1,15 +1,20 @@
 import type { ComponentChildren } from 'preact'
+import { timeOfDay } from '../page/format.ts'
 import type { Refused } from '../wire/client.ts'
 import { Icon } from './icon.tsx'
 
-/** A failure where it happened: the sentence of the API, and its details. */
+/** A failure where it happened: the sentence of the API, and its details; in another look where an earlier answer is still shown. */
 export function Problem({ of }: { readonly of: Refused | undefined }) {
   if (!of) return null
+  if (of.code === 'slow' && of.shownFrom === undefined) return <Loading />
   return (
-    <div class="notice bad" role="alert">
+    <div class={`notice ${of.shownFrom === undefined ? 'bad' : 'stale'}`} role="alert">
       <Icon name="warning" />
       <div>
         <strong dir="auto">{of.message}</strong>
+        {of.shownFrom !== undefined && (
+          <p>{`What is shown is from ${timeOfDay(of.shownFrom)} and may be out of date.`}</p>
+        )}
         {of.details.length > 0 && (
           <ul>
             {of.details.map((line) => (
@@ -50,8 +55,8 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   )
 }
 
-/** Stands for content that is on its way; shown only where that takes a while. */
-export function Loading() {
+/** Stands for content that is on its way. */
+function Loading() {
   return (
     <p class="loading muted" role="status">
       Loading …

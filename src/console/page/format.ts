@@ -9,6 +9,7 @@ const twoDigits = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
 const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
 const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
 const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'long' })
 
 export const count = (value: number): string => whole.format(value)
@@ -16,6 +17,7 @@ export const shortCount = (value: number): string => compact.format(value)
 export const decimal = (value: number): string => twoDigits.format(value)
 export const percent = (share: number): string => percents.format(share)
 export const date = (time: number): string => dates.format(time)
+export const timeOfDay = (time: number): string => clock.format(time)
 export const dateTime = (time: number): string => times.format(time)
 
 /** A day of the ledger, such as `2026-11-22`, which has no time zone. */

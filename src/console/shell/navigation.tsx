@@ -9,8 +9,14 @@ import { logOut } from '../wire/account.ts'
 import { useAction } from '../wire/use-action.ts'
 import type { ViewEntry } from './views.tsx'
 
+interface NavigationProps {
+  readonly views: readonly ViewEntry[]
+  readonly current: string
+  readonly onSearch: () => void
+}
+
 /** The links to the views, and the user's own items: name, theme, password, logout. */
-export function Navigation({ views, current }: { readonly views: readonly ViewEntry[]; readonly current: string }) {
+export function Navigation({ views, current, onSearch }: NavigationProps) {
   const { me, leave } = useSession()
   const [theme, setTheme] = useState(shownTheme())
   const [asksPassword, setAsksPassword] = useState(me.must_change_password)
@@ -36,6 +42,7 @@ export function Navigation({ views, current }: { readonly views: readonly ViewEn
           <strong dir="auto">{me.username}</strong>
           <span>{me.role === 'admin' ? 'administrator' : 'user'}</span>
         </p>
+        <Button kind="quiet" icon="search" label="Go to … (Ctrl K)" onClick={onSearch} />
         <Button
           kind="quiet"
           icon="sun"

@@ -6,6 +6,8 @@ export class Refused extends Error {
   readonly status: number
   readonly details: readonly string[]
   readonly code: string | undefined
+  /** When what is still shown was read: milliseconds since 1970. */
+  shownFrom?: number
 
   constructor(status: number, { error, details, code }: { error: string; details?: readonly string[]; code?: string }) {
     super(error)

@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { problemOf, type Refused } from './client.ts'
+import { problemOf, Refused } from './client.ts'
 
 /** Data of the API in a view: the latest answer stays while the next one is on its way. */
 export interface Data<T> {
   readonly value: T | undefined
+  /** Why there is no answer, or only an old one. */
   readonly problem: Refused | undefined
   readonly isLoading: boolean
   /** Asks again. */
@@ -11,6 +12,9 @@ export interface Data<T> {
   /** Shows a value that an answer to a change already told. */
   replace(value: T): void
 }
+
+/** How long an answer may take until the page says so, and what is shown counts as old: milliseconds. */
+const slowMs = 2000
 
 /**
  * Asks whenever one of `reasons` changes, and each `everyMs` milliseconds while the page is seen. An answer to an older
@@ -21,7 +25,9 @@ export function useData<T>(
   reasons: readonly unknown[],
   everyMs?: number,
 ): Data<T> {
-  const [state, setState] = useState<{ value?: T; problem?: Refused; isLoading: boolean }>({ isLoading: true })
+  const [state, setState] = useState<{ value?: T; at?: number; problem?: Refused; isLoading: boolean }>({
+    isLoading: true,
+  })
   const running = useRef<AbortController | undefined>(undefined)
   const latest = useRef(load)
   latest.current = load
@@ -29,20 +35,27 @@ export function useData<T>(
     running.current?.abort()
     const controller = new AbortController()
     running.current = controller
-    latest.current(controller.signal).then(
-      (value) => controller.signal.aborted || setState({ value, isLoading: false }),
-      (reason: unknown) => {
-        if (controller.signal.aborted) return
-        setState(({ value }) => ({
-          ...(value !== undefined && { value }),
-          problem: problemOf(reason),
-          isLoading: false,
-        }))
-      },
+    /** Shows why there is no answer, beside the last one with its time. */
+    const miss = (problem: Refused, isLoading: boolean) =>
+      setState(({ value, at }) => {
+        if (at !== undefined) problem.shownFrom = at
+        return { ...(value !== undefined && { value }), ...(at !== undefined && { at }), problem, isLoading }
+      })
+    const slow = setTimeout(
+      () => miss(new Refused(0, { error: 'The server is slow to answer', code: 'slow' }), true),
+      slowMs,
     )
+    controller.signal.addEventListener('abort', () => clearTimeout(slow))
+    latest
+      .current(controller.signal)
+      .then(
+        (value) => controller.signal.aborted || setState({ value, at: Date.now(), isLoading: false }),
+        (reason: unknown) => controller.signal.aborted || miss(problemOf(reason), false),
+      )
+      .finally(() => clearTimeout(slow))
   }, [])
   useEffect(() => {
-    setState(({ value }) => ({ ...(value !== undefined && { value }), isLoading: true }))
+    setState(({ problem: _, ...now }) => ({ ...now, isLoading: true }))
     reload()
     return () => running.current?.abort()
   }, reasons)
@@ -51,6 +64,6 @@ export function useData<T>(
     const timer = setInterval(() => document.visibilityState === 'visible' && reload(), everyMs)
     return () => clearInterval(timer)
   }, [everyMs])
-  const replace = useCallback((value: T) => setState({ value, isLoading: false }), [])
+  const replace = useCallback((value: T) => setState({ value, at: Date.now(), isLoading: false }), [])
   return { value: state.value, problem: state.problem, isLoading: state.isLoading, reload, replace }
 }

@@ -12,9 +12,17 @@ export interface Conversation {
   readonly persona_id?: string
   readonly messages: number
   readonly branch?: Branch
+  /** It stands before the others. */
+  readonly pinned?: true
   /** Milliseconds since 1970 UTC. */
   readonly created_at: number
   readonly updated_at: number
+}
+
+/** Leaves conversations with other personas out, and with `pinned` those that are not. */
+export interface Among {
+  readonly personas?: readonly string[] | undefined
+  readonly pinned?: boolean | undefined
 }
 
 /** Where a conversation left another one: its first messages are a copy, and it went on in its own way. */
@@ -129,12 +137,12 @@ export interface ConversationStore {
    * keyboards write them (Unicode NFC), or decomposed as names of a Mac's files are (NFD).
    */
   named(owner: string, name: string): Promise<Conversation | undefined>
-  /** The most recently used first; `personas` leaves those with others out. */
+  /** The most recently used first. */
   list(
     owner: string,
     limit: number,
     offset: number,
-    personas?: readonly string[] | undefined,
+    among?: Among,
   ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
   /** Its messages, or a part of them, in their order. */
   messages(owner: string, id: string, part?: MessagePart): Promise<readonly SavedMessage[]>
@@ -182,6 +190,8 @@ export interface ConversationStore {
   recordMemories(owner: string, id: string, number: number, memories: readonly string[]): Promise<void>
   /** False when it is gone or the name is taken. */
   rename(owner: string, id: string, name: string): Promise<boolean>
+  /** Pins it, or takes the pin off; nothing where there is none. */
+  pin(owner: string, id: string, isPinned: boolean): Promise<void>
   remove(owner: string, id: string): Promise<boolean>
   /** Removes the conversations that were last used before a time, or all, and resolves with their number. */
   removeBefore(owner: string, before: number | undefined): Promise<number>

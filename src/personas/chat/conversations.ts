@@ -4,7 +4,7 @@ import { type Message, textOf } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
 import { heavyTurn } from '../../process/process.ts'
 import type { Persona, Personas } from '../persona.ts'
-import type { Conversation, ConversationStore, FoundMessage, MessagePart, SavedMessage } from './conversation.ts'
+import type { Among, Conversation, ConversationStore, FoundMessage, MessagePart, SavedMessage } from './conversation.ts'
 import { createKeeping, type KeepExchange, storedMessages } from './keep-exchange.ts'
 import { textsOf, withFiles } from './kept-files.ts'
 import { hasTimeName, namesOf, timeName } from './kept-name.ts'
@@ -34,12 +34,12 @@ export interface Conversations {
   ): Promise<Conversation>
   /** By id, or by name. */
   get(owner: string, idOrName: string): Promise<Conversation>
-  /** The most recently used first; `personas` leaves those with others out. */
+  /** The most recently used first. */
   list(
     owner: string,
     limit: number,
     offset: number,
-    personas?: readonly string[] | undefined,
+    among?: Among,
   ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
   /** Its messages, or a part of them, with references in the place of their files. */
   messages(owner: string, idOrName: string, part?: MessagePart): Promise<readonly SavedMessage[]>
@@ -95,6 +95,7 @@ export interface Conversations {
   /** Records which memories the exchange added that ends with the message of this number, for `takeBack`. */
   recordMemories(conversation: Conversation, number: number, memories: readonly string[]): Promise<void>
   rename(owner: string, idOrName: string, name: string): Promise<Conversation>
+  pin(owner: string, idOrName: string, isPinned: boolean): Promise<Conversation>
   /** Names a conversation after a title, unless it got another name meanwhile; resolves with the name that it has then. */
   retitle(conversation: Conversation, title: string): Promise<string>
   remove(owner: string, idOrName: string): Promise<Conversation>
@@ -207,6 +208,11 @@ export function createConversations(parts: ConversationsParts): Conversations {
       const conversation = await get(owner, idOrName)
       if (!(await store.rename(owner, conversation.id, name))) throw nameTaken(name)
       return { ...conversation, name }
+    },
+    async pin(owner, idOrName, isPinned) {
+      const { id } = await get(owner, idOrName)
+      await store.pin(owner, id, isPinned)
+      return get(owner, id)
     },
     async retitle({ user_id: owner, id, name }, title) {
       const now = await get(owner, id)

@@ -52,6 +52,7 @@ export const chatTables: readonly Table[] = [
       ...optional('int8', 'ended_at'),
       // A single question without a name of its own, of which only the newest are kept.
       kept: { type: 'bool', default: false },
+      pinned: { type: 'bool', default: false },
       // Its messages have the numbers 1 to this.
       messages: {
         type: 'int4',
@@ -67,6 +68,10 @@ export const chatTables: readonly Table[] = [
       conversation_kept: {
         sqlite: 'user_id, updated_at WHERE kept = 1',
         postgres: 'user_id, updated_at DESC, id WHERE kept',
+      },
+      conversation_pinned: {
+        sqlite: 'user_id, updated_at WHERE pinned = 1',
+        postgres: 'user_id, updated_at DESC, id WHERE pinned',
       },
       conversation_of_family: 'branch_root WHERE branch_root IS NOT NULL',
       conversation_of_persona: 'persona_id WHERE persona_id IS NOT NULL',

@@ -4,7 +4,8 @@ import type { Conversation, FoundMessage, SavedMessage } from '../../personas/pe
 export const mostTrimmed = 20
 
 /** A conversation as its table keeps it. */
-export interface ConversationRow extends Omit<Conversation, 'persona_id' | 'branch'> {
+export interface ConversationRow extends Omit<Conversation, 'persona_id' | 'branch' | 'pinned'> {
+  pinned: boolean | 0 | 1
   persona_id: string | null
   branch_root: string | null
   branch_of: string | null
@@ -28,9 +29,9 @@ export interface FoundRow extends MessageRow {
 }
 
 export function conversationOf(given: ConversationRow): Conversation {
-  const { persona_id, branch_root: root, branch_of: of, branch_at: at, ...row } = given
+  const { persona_id, pinned, branch_root: root, branch_of: of, branch_at: at, ...row } = given
   const branch = root !== null && of !== null && at !== null ? { root, of, at } : undefined
-  return { ...row, ...(persona_id !== null && { persona_id }), ...(branch && { branch }) }
+  return { ...row, ...(persona_id !== null && { persona_id }), ...(branch && { branch }), ...(pinned && { pinned: true }) }
 }
 
 export function messageOf({ message, timestamp, cost, answer }: MessageRow): SavedMessage {

@@ -1,4 +1,5 @@
 import type {
+  Among,
   AnswerRecord,
   Branch,
   Conversation,
@@ -56,6 +57,7 @@ const leave = word(
 )
 
 const isKept = word('kept = 1', 'kept')
+const isPinned = word('pinned = 1', 'pinned')
 
 const isUsers = word(`message ->> '$.role' = 'user'`, `role = 'user'`)
 
@@ -66,7 +68,7 @@ const searched = word(
 )
 const saved = word('conversation_text.rowid', 'saved')
 
-const selected = sql`SELECT id, user_id, name, persona_id, branch_root, branch_of, branch_at, created_at, updated_at,
+const selected = sql`SELECT id, user_id, name, persona_id, branch_root, branch_of, branch_at, created_at, updated_at, pinned,
   ${messages} AS messages FROM conversation`
 
 /** Saved conversations. */
@@ -81,7 +83,7 @@ export function createConversationStore(db: StoreDatabase, text: ConversationTex
           ORDER BY name <> ${name}, name <> ${composed} LIMIT 1`),
       )
     },
-    list: async (owner, limit, offset, personas) => db.read(list(owner, limit, offset, personas)),
+    list: async (owner, limit, offset, among) => db.read(list(owner, limit, offset, among)),
     messages: async (owner, id, part) => db.read(messagesOf(owner, id, part)),
     files: async (owner, id, hashes) => db.read(filesOf(owner, id, hashes)),
     append: (owner, id, added, expected) => db.write(() => append(text, owner, id, added, expected)),
@@ -101,6 +103,10 @@ export function createConversationStore(db: StoreDatabase, text: ConversationTex
         throw reason
       }
     },
+    pin: async (owner, id, pinned) =>
+      void (await db.run(
+        sql`UPDATE conversation SET pinned = ${pinned}, kept = ${false} WHERE id = ${id} AND user_id = ${owner}`,
+      )),
     remove: async (owner, id) =>
       (await db.remove(() => run(sql`${leave} WHERE id = ${id} AND user_id = ${owner}`))) > 0,
     removeBefore: (owner, before) =>
@@ -151,8 +157,8 @@ function isWith(personas: readonly string[] | undefined): Statement {
   return personas ? sql`persona_id ${among(personas)}` : sql`true`
 }
 
-function* list(owner: string, limit: number, offset: number, personas: readonly string[] | undefined) {
-  const isWanted = sql`user_id = ${owner} AND ${isWith(personas)}`
+function* list(owner: string, limit: number, offset: number, { personas, pinned }: Among = {}) {
+  const isWanted = sql`user_id = ${owner} AND ${isWith(personas)} AND ${pinned ? isPinned : sql`true`}`
   const [page, number] = yield* together(
     rows<ConversationRow>(
       sql`${selected} WHERE ${isWanted} ORDER BY updated_at DESC, id LIMIT ${limit} OFFSET ${offset}`,

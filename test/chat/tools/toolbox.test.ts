@@ -71,7 +71,7 @@ test('names fit providers and never meet', () => {
 
 test('two servers may have tools of one name', async () => {
   const servers = [serverOf('one', [tool], 'from one'), serverOf('two', [tool], 'from two')]
-  const toolbox = createToolbox({ servers, approve: async () => true })
+  const toolbox = createToolbox({ servers, approve: () => true })
   const { tools } = await toolbox.offer()
   assert.equal(
     tools.map((each) => each.function.name),
@@ -88,14 +88,14 @@ test('two servers may have tools of one name', async () => {
 test('tools beyond what a request takes are left out and named', async () => {
   const many = [...Array(200).keys()].map((number) => ({ ...tool, name: `t${number}` }))
   const long = { ...tool, name: 'long', inputSchema: { description: 'x'.repeat(50_000) } }
-  const toolbox = createToolbox({ servers: [serverOf('files', [long, ...many])], approve: async () => true })
+  const toolbox = createToolbox({ servers: [serverOf('files', [long, ...many])], approve: () => true })
   const { tools, warnings } = await toolbox.offer()
   assert.is(tools.length, 128)
   assert.match(warnings.join(), /left out.*: long, t128, t129 and 70 more$/)
 })
 
 test('the results of a turn have a longest size together, and calls a largest number', async () => {
-  const toolbox = createToolbox({ servers: [serverOf('files', [tool], 'x'.repeat(45_000))], approve: async () => true })
+  const toolbox = createToolbox({ servers: [serverOf('files', [tool], 'x'.repeat(45_000))], approve: () => true })
   await toolbox.offer()
   const calls = [...Array(40).keys()].map((number) => callOf('files__read', String(number)))
   const results = (await toolbox.run(calls)).map(({ content }) => String(content))
@@ -113,7 +113,7 @@ test('pictures of a result reach the model in their places, as long as they are 
   const small = picture(3_000_000)
   const content = [text('One'), text('two'), small, text('three'), picture(6_000_000)]
   const server = { ...serverOf('files', [tool]), call: async () => ({ content, isError: true }) }
-  const toolbox = createToolbox({ servers: [server], approve: async () => true })
+  const toolbox = createToolbox({ servers: [server], approve: () => true })
   await toolbox.offer()
   const calls = [...Array(6).keys()].map((number) => callOf('files__read', String(number)))
   const results = await toolbox.run(calls)

@@ -4,6 +4,7 @@ import type { SavedMessage } from '../../../src/personas/chat/conversation.ts'
 import { withFilesApart } from '../../../src/personas/chat/kept-files.ts'
 import { readSearch } from '../../../src/personas/chat/search-words.ts'
 import type { Storage } from '../../../src/storage/open-storage.ts'
+import { pluck } from '../../helpers/pluck.ts'
 import { makeScope, noon } from '../../helpers/storage/samples.ts'
 import type { Rule } from './rule.ts'
 
@@ -294,9 +295,15 @@ export const conversationRules: readonly Rule[] = [
         ['p2', 'p'],
       ] as const)
         await conversations.create({ ...talk(id), persona_id })
-      const among = await conversations.list('ada', 1, 1, ['p', 'none'])
+      const among = await conversations.list('ada', 1, 1, { personas: ['p', 'none'] })
       assert.equal([among.conversations.map(({ id }) => id), among.total], [['p2'], 2])
-      assert.is((await conversations.list('ada', 9, 0, [])).total, 0)
+      assert.is((await conversations.list('ada', 9, 0, { personas: [] })).total, 0)
+      await conversations.pin('ada', 'c', true)
+      await conversations.pin('eve', 'd', true)
+      const { conversations: pinned } = await conversations.list('ada', 9, 0, { pinned: true })
+      assert.equal(pluck(pinned, 'id', 'pinned'), [['c', true]])
+      await conversations.pin('ada', 'c', false)
+      assert.is((await conversations.list('ada', 9, 0, { pinned: true })).total, 0)
       assert.not.ok(await conversations.create({ ...talk('e'), name: 'a' }))
       assert.not.ok(await conversations.rename('ada', 'b', 'a'))
       assert.ok(await conversations.rename('ada', 'b', 'z'))

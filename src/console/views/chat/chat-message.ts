@@ -32,6 +32,19 @@ export interface Report {
   }
 }
 
+/** A call of a tool that the server makes. */
+export interface ToolCall {
+  readonly id: string
+  readonly server: string
+  readonly tool: string
+  readonly description: string
+  /** JSON in which nothing is invisible. */
+  readonly arguments: string
+  /** While it `asks`, it waits for the person's answer. */
+  readonly state: 'asks' | 'runs' | 'done' | 'failed' | 'refused'
+  readonly result?: string
+}
+
 export interface ChatMessage {
   readonly id: number
   readonly role: 'user' | 'assistant'
@@ -43,6 +56,8 @@ export interface ChatMessage {
   readonly at?: number
   /** The model's thinking, where the provider sends it. */
   readonly thinking?: string
+  /** Of an answer of this page: a saved one has none. */
+  readonly calls?: readonly ToolCall[]
   /** The words with which the model refused. */
   readonly refusal?: string
   /** Why the answer ended, in OpenAI's dialect. */

@@ -37,7 +37,7 @@ export function Chat({ partner, sessionId, route }: ChatProps) {
   }, [])
   useEffect(() => {
     if (follows.current) end.current?.scrollIntoView({ block: 'end' })
-  }, [last?.text, last?.isWriting])
+  }, [last?.text, last?.calls, last?.isWriting])
   return (
     <div class="chat-page">
       <Conversations partner={partner} current={chat.session} onNew={chat.startAnew} />
@@ -72,7 +72,9 @@ export function Chat({ partner, sessionId, route }: ChatProps) {
         </ol>
         <p class="unseen" role="status">
           {chat.isAnswering
-            ? 'The answer is being written'
+            ? last?.calls?.some(({ state }) => state === 'asks')
+              ? 'The model wants to call a tool: allow or deny it'
+              : 'The answer is being written'
             : last?.role === 'assistant'
               ? (flawOf(last)?.sentence ?? 'The answer is complete')
               : ''}

@@ -17,14 +17,16 @@ interface ConversationDialogProps {
   readonly onClose: () => void
 }
 
-/** What can be done with a saved conversation: rename it, save it as a file, delete it. */
+/** What can be done with a saved conversation: rename it, pin it, save it as a file, delete it. */
 export function ConversationDialog({ session, onChanged, onRemove, onClose }: ConversationDialogProps) {
   const [name, setName] = useState(session.name)
-  const rename = useAction(async () => {
-    await ask('PUT', path`/api/sessions/${session.id}`, { body: { name } })
+  const put = async (body: { name: string } | { pinned: boolean }) => {
+    await ask('PUT', path`/api/sessions/${session.id}`, { body })
     onChanged()
     onClose()
-  })
+  }
+  const rename = useAction(() => put({ name }))
+  const pin = useAction(() => put({ pinned: !session.pinned }))
   const save = useAction(async (kind: 'md' | 'json') => {
     const whole = await ask<WholeSession>('GET', path`/api/sessions/${session.id}`)
     const text = kind === 'md' ? markdownOf(whole) : `${JSON.stringify(whole, null, 2)}\n`
@@ -37,6 +39,9 @@ export function ConversationDialog({ session, onChanged, onRemove, onClose }: Co
         <TextField label="Name" value={name} onInput={setName} maxLength={200} isFirst />
       </Form>
       <div class="buttons spread">
+        <Button icon="pin" onClick={() => void pin.run()}>
+          {session.pinned ? 'Unpin' : 'Pin to the top'}
+        </Button>
         <Button icon="download" onClick={() => void save.run('md')}>
           Save as Markdown
         </Button>
@@ -47,7 +52,7 @@ export function ConversationDialog({ session, onChanged, onRemove, onClose }: Co
           Delete
         </Button>
       </div>
-      <Problem of={save.problem} />
+      <Problem of={pin.problem ?? save.problem} />
       <p class="hint">The memories that came from a conversation stay when it is deleted.</p>
     </Dialog>
   )

@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { TextField } from '../../components/field.tsx'
+import { Icon } from '../../components/icon.tsx'
 import { Problem } from '../../components/notice.tsx'
 import { Time } from '../../components/time.tsx'
 import { tell, undoMs } from '../../components/toasts.tsx'
 import { linkTo } from '../../page/route.ts'
-import { ask, path } from '../../wire/client.ts'
+import { ask, path, type Query } from '../../wire/client.ts'
 import type { FoundMessage, SavedSession } from '../../wire/types.ts'
 import { useData } from '../../wire/use-data.ts'
 import type { Partner } from './chat-message.ts'
@@ -30,9 +31,9 @@ const searchPause = 250
 /** The conversations that are about to be removed: until then they can be taken back. */
 const leaving = new Set<string>()
 
-function pageOf(persona: string | undefined, offset: number, signal: AbortSignal) {
+function pageOf(query: Query, signal: AbortSignal) {
   return ask<{ sessions: readonly SavedSession[]; total: number }>('GET', '/api/sessions', {
-    query: { ...(persona !== undefined && { persona }), limit: pageSize, offset },
+    query: { ...query, limit: pageSize },
     signal,
   })
 }
@@ -45,11 +46,19 @@ export function Conversations({ partner, current, onNew }: ConversationsProps) {
   const [search, setSearch] = useState('')
   const [, setChanges] = useState(0)
   const { value, reload } = useData(
-    (signal) => Promise.all(Array.from({ length: pages }, (_, at) => pageOf(persona, at * pageSize, signal))),
+    (signal) =>
+      Promise.all([
+        pageOf({ persona, pinned: true }, signal),
+        ...Array.from({ length: pages }, (_, at) => pageOf({ persona, offset: at * pageSize }, signal)),
+      ]),
     [persona, current, pages],
   )
-  const own = value?.flatMap(({ sessions }) => sessions).filter(({ id }) => !leaving.has(id)) ?? []
-  const total = value?.[0]?.total ?? 0
+  const [pinned, ...others] = value ?? []
+  const total = others[0]?.total ?? 0
+  const own = [
+    ...(pinned?.sessions ?? []),
+    ...others.flatMap(({ sessions }) => sessions).filter((session) => !session.pinned),
+  ].filter(({ id }) => !leaving.has(id))
   if (own.length === 0) return null
   const remove = (session: SavedSession) => {
     leaving.add(session.id)
@@ -90,20 +99,22 @@ export function Conversations({ partner, current, onNew }: ConversationsProps) {
                     {session.name.slice(0, 80)}
                   </span>
                   <span class="muted">
+                    {session.pinned && <Icon name="pin" />}
+                    {session.pinned && 'pinned, '}
                     <Time at={session.updated_at} />
                   </span>
                 </a>
                 <Button
                   kind="quiet"
                   icon="more"
-                  label={`Rename, save or delete ${session.name.slice(0, 40)}`}
+                  label={`Rename, pin, save or delete ${session.name.slice(0, 40)}`}
                   onClick={() => setOpened(session)}
                 />
               </li>
             ))}
           </ul>
         )}
-        {search.trim() === '' && own.length < total && own.length >= pageSize * pages - leaving.size && (
+        {search.trim() === '' && pageSize * pages < total && (
           <Button kind="quiet" onClick={() => setPages(pages + 1)}>
             Show older ones
           </Button>

@@ -11,6 +11,7 @@ import type { Versions } from './branches.ts'
 import { type ChatMessage, flawOf, type Partner, type Report } from './chat-message.ts'
 import { AttachmentView } from './composer.tsx'
 import { ModelPicker } from './model-picker.tsx'
+import { ToolCalls, ToolQuestion } from './tool-calls.tsx'
 import { UsedMemories } from './used-memories.tsx'
 
 interface MessageProps {
@@ -30,6 +31,8 @@ interface MessageProps {
 /** A message of a conversation; an answer with its report. */
 export function MessageView({ partner, message, onRetry, versions, onShowVersion, onEdit, onAgain }: MessageProps) {
   const { role, text, attachments = [], thinking, refusal, isWriting, isStopped, isUnanswered, problem } = message
+  const asked = isWriting ? message.calls?.find(({ state }) => state === 'asks') : undefined
+  const calls = message.calls?.filter((call) => call !== asked) ?? []
   const [isEditing, setEditing] = useState(false)
   const isAnswer = role === 'assistant'
   const flaw = !problem && flawOf(message)
@@ -45,7 +48,9 @@ export function MessageView({ partner, message, onRetry, versions, onShowVersion
         </ul>
       )}
       {thinking !== undefined && <Thinking text={thinking} />}
+      {calls.length > 0 && <ToolCalls calls={calls} isWriting={isWriting === true} />}
       {isAnswer && <Markdown text={text} isWriting={isWriting === true} />}
+      {asked && <ToolQuestion key={asked.id} call={asked} />}
       {!isAnswer && isEditing && onEdit && (
         <EditQuestion
           text={text}
@@ -61,7 +66,7 @@ export function MessageView({ partner, message, onRetry, versions, onShowVersion
           <PlainText text={text} />
         </div>
       )}
-      {isWriting && text === '' && <p class="muted">…</p>}
+      {isWriting && text === '' && !asked && <p class="muted">…</p>}
       {refusal !== undefined && (
         <div class="text">
           <PlainText text={refusal} />

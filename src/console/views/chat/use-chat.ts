@@ -11,6 +11,7 @@ import {
   type Partner,
   type Report,
   savedMessages,
+  type ToolCall,
   textOf,
 } from './chat-message.ts'
 import { draftOf, keepDraft } from './drafts.ts'
@@ -52,7 +53,7 @@ interface Chunk {
     }
     readonly finish_reason?: string | null
   }[]
-  readonly aichat?: Report & { readonly session?: { readonly id: string } }
+  readonly aichat?: Report & { readonly session?: { readonly id: string }; readonly tool?: ToolCall }
 }
 
 let lastId = 0
@@ -175,19 +176,26 @@ export function useChat(partner: Partner, sessionId: string | undefined, route: 
         ...(model !== '' && { model }),
         messages: [{ role: 'user', content: contentOf(question) }],
         stream: true,
+        tool_steps: true,
         // The beginning of an answer is kept too, where the reader leaves.
         keep: keepingOf(question),
         ...(place.current !== undefined && { session: place.current }),
       }
       for await (const event of events('/api/chat', { body, signal })) {
-        const { choices: [choice] = [], aichat } = event as Chunk
+        const { choices: [choice] = [], aichat: { tool, ...aichat } = {} } = event as Chunk
         const { content, reasoning_content, refusal } = choice?.delta ?? {}
         pieces.add(content ?? '', reasoning_content ?? '')
         if (refusal) change(id, (message) => ({ ...message, refusal: (message.refusal ?? '') + refusal }))
         const finish = choice?.finish_reason
         if (finish) change(id, (message) => ({ ...message, finish }))
-        if (aichat?.session && talk.current === mine) settle(aichat.session.id)
-        if (aichat) change(id, (message) => ({ ...message, report: { ...message.report, ...aichat } }))
+        if (tool)
+          change(id, ({ calls = [], ...message }) => ({
+            ...message,
+            calls: [...calls.filter((call) => call.id !== tool.id), tool],
+          }))
+        if (aichat.session && talk.current === mine) settle(aichat.session.id)
+        if (Object.keys(aichat).length > 0)
+          change(id, (message) => ({ ...message, report: { ...message.report, ...aichat } }))
       }
       pieces.flush()
       change(id, (message) => ({ ...message, isWriting: false }))

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Badge, type Tone } from '../../components/badge.tsx'
 import { Select } from '../../components/field.tsx'
-import { Empty, Loading, Problem } from '../../components/notice.tsx'
+import { Empty, Problem } from '../../components/notice.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { count, dateTime, dollars, duration } from '../../page/format.ts'
@@ -55,7 +55,6 @@ export function Requests({ query }: { readonly query: URLSearchParams }) {
     <>
       <Filters filter={filter} />
       <Problem of={data.problem} />
-      {data.isLoading && attempts === undefined && <Loading />}
       {attempts?.length === 0 && (
         <Empty title="No request matches">
           <p>Choose another time, or leave out a filter.</p>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Select } from '../../components/field.tsx'
-import { Empty, Loading, Problem } from '../../components/notice.tsx'
+import { Empty, Problem } from '../../components/notice.tsx'
 import { Section } from '../../components/page.tsx'
 import { Plot } from '../../components/plot.tsx'
 import { type Column, Table } from '../../components/table.tsx'
@@ -157,7 +157,7 @@ function ShareTable({ by, since }: { readonly by: Grouping; readonly since: stri
     [by, since],
   )
   if (problem) return <Problem of={problem} />
-  if (!value) return <Loading />
+  if (!value) return null
   return (
     <Table
       caption={`Usage by ${by}`}

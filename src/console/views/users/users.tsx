@@ -7,6 +7,7 @@ import { Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { Table } from '../../components/table.tsx'
 import { count, date } from '../../page/format.ts'
+import type { ViewProps } from '../../page/route.ts'
 import { useSession } from '../../page/session.ts'
 import { ask, path } from '../../wire/client.ts'
 import type { User } from '../../wire/types.ts'
@@ -20,9 +21,9 @@ type Open = { readonly kind: 'new' } | { readonly kind: 'edit' | 'reset' | 'remo
 const pageSize = 100
 
 /** The users of the installation, for administrators. */
-export function Users() {
+export function Users({ route }: ViewProps) {
   const { me } = useSession()
-  const [query, setQuery] = useState('')
+  const [query, setQuery] = useState(route.query.get('q') ?? '')
   const [offset, setOffset] = useState(0)
   const [open, setOpen] = useState<Open>()
   const data = useData<{ users: readonly User[]; total: number }>(
