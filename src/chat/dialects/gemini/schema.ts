@@ -1,19 +1,5 @@
 import { isObject, type JsonObject } from '../../protocol/json-object.ts'
 
-/**
- * Gemini's Schema (https://ai.google.dev/api/caching#Schema) as JSON Schema: types in lower case, `nullable` as a type.
- * Other keywords stay.
- */
-export function toJsonSchema(schema: JsonObject): JsonObject {
-  const { nullable, ...rest } = mapValues(schema, (value, name) => {
-    if (name === 'type') return typeof value === 'string' ? value.toLowerCase() : value
-    if (name === 'properties') return isObject(value) ? mapValues(value, convert) : value
-    if (name === 'items') return convert(value)
-    return name === 'anyOf' && Array.isArray(value) ? value.map(convert) : value
-  })
-  return nullable === true && typeof rest['type'] === 'string' ? { ...rest, type: [rest['type'], 'null'] } : rest
-}
-
 /** Whether a JSON Schema is also one that Gemini's older field for it takes, which knows a small part of the keywords only. */
 export function isGeminiSchema(schema: JsonObject): boolean {
   return Object.entries(schema).every(([name, value]) => {
@@ -47,12 +33,4 @@ const keywords = [
 
 function isSchema(value: unknown): boolean {
   return isObject(value) && isGeminiSchema(value)
-}
-
-function convert(value: unknown): unknown {
-  return isObject(value) ? toJsonSchema(value) : value
-}
-
-function mapValues(value: JsonObject, map: (value: unknown, name: string) => unknown): JsonObject {
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, map(field, name)]))
 }
