@@ -1,5 +1,5 @@
 import type { Quirks, WireRequest } from '../../protocol/dialect.ts'
-import { compact, type JsonObject, parseObject, stringOf } from '../../protocol/json-object.ts'
+import { compact, isObject, type JsonObject, parseObject, stringOf } from '../../protocol/json-object.ts'
 import type { ChatRequest, Message, Tool } from '../../protocol/messages.ts'
 import { extraOf, groupTurns, isFailedTool, isModel, splitSystem } from '../shared/alternation.ts'
 import { withTools } from '../shared/legacy-functions.ts'
@@ -7,8 +7,6 @@ import { isSupportedMedia } from '../shared/media-support.ts'
 import { stopsOf, tokenLimitOf } from '../shared/request-writer.ts'
 import { answeredNames, isGeneratedId } from '../shared/tool-ids.ts'
 import { writeAssistant, writeParts } from './content.ts'
-import { isGeminiSchema } from './schema.ts'
-import { needsSignatures, thinkingConfig } from './thinking.ts'
 
 /** Our request as Gemini's (https://ai.google.dev/api/generate-content). */
 export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
@@ -160,4 +158,73 @@ function writeToolChoice(choice: ChatRequest['tool_choice']): JsonObject | undef
   if (typeof choice === 'object')
     return choice.type === 'function' ? { mode: 'ANY', allowedFunctionNames: [choice.function?.name ?? ''] } : undefined
   return { mode: choice === 'auto' ? 'AUTO' : choice === 'none' ? 'NONE' : 'ANY' }
+}
+
+/** Whether a JSON Schema is also one that Gemini's older field for it takes, which knows a small part of the keywords only. */
+function isGeminiSchema(schema: JsonObject): boolean {
+  return Object.entries(schema).every(([name, value]) => {
+    if (name === 'properties') return isObject(value) && Object.values(value).every(isSchema)
+    if (name === 'items') return isSchema(value)
+    if (name === 'anyOf') return Array.isArray(value) && value.every(isSchema)
+    if (name === 'type') return typeof value === 'string' && value !== 'null'
+    if (name === 'enum') return Array.isArray(value) && value.every((item) => typeof item === 'string')
+    if (name === 'format') return typeof value === 'string' && formats.includes(value)
+    return keywords.includes(name)
+  })
+}
+
+const formats = ['float', 'double', 'int32', 'int64', 'enum', 'date-time']
+
+const keywords = [
+  'title',
+  'description',
+  'maxItems',
+  'minItems',
+  'required',
+  'minProperties',
+  'maxProperties',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'propertyOrdering',
+  'minimum',
+  'maximum',
+]
+
+function isSchema(value: unknown): boolean {
+  return isObject(value) && isGeminiSchema(value)
+}
+
+/**
+ * `reasoning_effort` for a Gemini model, by the table on Google's page for its OpenAI-compatible service
+ * (https://ai.google.dev/gemini-api/docs/openai#thinking): Gemini 3 takes a level, Gemini 2.5 a budget of tokens.
+ * Undefined for models that do not think, and where no effort was asked for.
+ */
+function thinkingConfig(model: string, effort: string | undefined): JsonObject | undefined {
+  if (!effort) return undefined
+  const isPro = /-pro\b/.test(model)
+  if (needsSignatures(model)) return { thinkingLevel: levelOf(effort, isPro) }
+  if (!/gemini-2\.5/.test(model)) return undefined
+  // Gemini 2.5 Pro cannot stop thinking: 128 is the least it takes.
+  const none = isPro ? 128 : 0
+  return compact({ thinkingBudget: effort === 'none' ? none : (budgets.get(effort) ?? 8192) })
+}
+
+/** Gemini 3 and later want the signatures of their thoughts back with every call. */
+function needsSignatures(model: string): boolean {
+  return /gemini-(?:[3-9]|\d\d)/.test(model)
+}
+
+const budgets: ReadonlyMap<string, number> = new Map([
+  ['minimal', 1024],
+  ['low', 1024],
+  ['medium', 8192],
+  ['high', 24_576],
+])
+
+/** The Pro models know `low` and `high` only. */
+function levelOf(effort: string, isPro: boolean): string {
+  if (effort === 'none' || effort === 'minimal') return isPro ? 'low' : 'minimal'
+  if (effort === 'low') return 'low'
+  return effort === 'medium' && !isPro ? 'medium' : 'high'
 }
