@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import type { ResponseFormat } from '../../../chat/chat.ts'
 import { AppError } from '../../../errors.ts'
 import { counted, escapedJson, mostProblems, openSchemaCheck, parseJson } from '../../../formats/formats.ts'
@@ -6,14 +5,14 @@ import type { Cli } from '../../terminal/cli.ts'
 import { readInput } from '../../terminal/files.ts'
 import { stripControls } from '../../terminal/io.ts'
 import { note } from '../../terminal/output.ts'
-import { type JsonSchema, listOf, shortSchema } from './short-form.ts'
+
+type JsonSchema = Readonly<Record<string, unknown>>
 
 /** The options that ask for an answer in JSON. */
 export interface JsonOptions {
   readonly schema?: string
-  readonly schemaMulti?: string
   readonly jsonObject?: boolean
-  /** The schema of a template: an object or a list of fields. */
+  /** The schema of a template. */
   readonly templateSchema?: unknown
 }
 
@@ -33,25 +32,20 @@ type Problems = (json: string) => Promise<readonly string[]>
 
 /** Reads and compiles the schema of the options. Throws `usage` for two of them, and the errors of a schema that is none. */
 export async function openAnswerCheck(cli: Cli, options: JsonOptions): Promise<AnswerCheck> {
-  const { schema, schemaMulti, jsonObject } = options
-  if ([schema !== undefined, schemaMulti !== undefined, jsonObject === true].filter(Boolean).length > 1)
-    throw new AppError('usage', 'Use one of --schema, --schema-multi and --json-object')
+  const { schema, jsonObject, templateSchema } = options
+  if (schema !== undefined && jsonObject) throw new AppError('usage', 'Use either --schema or --json-object')
   if (jsonObject)
     return checkOf(cli, { type: 'json_object' }, async (json) => (/^\{/.test(json) ? [] : ['/: must be object']))
-  const { schema: whole, name } = await wantedSchema(cli, options)
+  const { schema: whole, name } =
+    schema === undefined
+      ? fromJson(JSON.stringify(templateSchema), 'the schema of the template')
+      : await readSchema(cli, schema)
   const check = await openSchemaCheck(whole, name, cli.signal())
   const format = {
     type: 'json_schema' as const,
     json_schema: { name: nameIn(whole), schema: whole, strict: fitsStrict(whole) },
   }
   return { ...checkOf(cli, format, (json) => check.problemsOf(json, cli.signal())), close: check.close }
-}
-
-async function wantedSchema(cli: Cli, { schema, schemaMulti, templateSchema }: JsonOptions): Promise<NamedSchema> {
-  if (schema !== undefined) return readSchema(cli, schema)
-  if (schemaMulti === undefined) return schemaIn(templateSchema, 'the schema of the template')
-  const item = await readSchema(cli, schemaMulti)
-  return { ...item, schema: listOf(item.schema) }
 }
 
 /** The name of a format: letters, digits, _ and -, at most 64 (https://platform.openai.com/docs/api-reference/chat). */
@@ -124,28 +118,14 @@ interface NamedSchema {
 }
 
 /**
- * The schema that a value of --schema stands for: JSON, the path of a file, or a list of fields. Throws `invalid` for JSON
- * that is no object, `no_input` for a file that is not there, and the errors of `shortSchema`.
+ * The schema that a value of --schema stands for: JSON, or the path of a file. Throws `invalid` for JSON that is no object, and
+ * `no_input` for a file that is not there.
  */
 async function readSchema(cli: Cli, text: string): Promise<NamedSchema> {
   const trimmed = text.trim()
   if (/^[{["]|^(?:true|false|null|-?\d+)$/.test(trimmed)) return fromJson(trimmed, 'the schema')
-  if (!isPath(trimmed)) return { schema: shortSchema(text), name: 'the schema' }
   const bytes = await readInput(cli, trimmed, longestSchema)
   return fromJson(bytes.toString('utf8'), trimmed)
-}
-
-/** A schema that a template holds: an object, or a list of fields. Throws as `readSchema`. */
-function schemaIn(value: unknown, name: string): NamedSchema {
-  if (typeof value === 'string') return { schema: shortSchema(value), name }
-  return fromJson(JSON.stringify(value), name)
-}
-
-/** A path has a slash or the ending of JSON, or is a word that names a file. */
-function isPath(text: string): boolean {
-  if (/[,:\n]/.test(text) && !/\.json$/i.test(text)) return false
-  if (/[\\/]|\.json$/i.test(text)) return true
-  return statSync(text, { throwIfNoEntry: false })?.isFile() === true
 }
 
 function fromJson(json: string, name: string): NamedSchema {
