@@ -225,10 +225,6 @@ async function wait(ms: number, signal?: AbortSignal): Promise<void> {
   await delay(ms, undefined, signal ? { signal } : {})
 }
 
-interface PullLock {
-  release(): void
-}
-
 /** Interval of the holder's heartbeat, and the age after which it counts as dead: milliseconds. */
 const heartbeatMs = 5_000
 const staleMs = 30_000
@@ -245,7 +241,7 @@ async function takePullLock(
     readonly onWait?: (() => void) | undefined
     readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   },
-): Promise<PullLock> {
+) {
   const mark = lockMark()
   makeFolder(dirname(path))
   for (let tries = 0; !tryLock(path, mark, staleMs); tries++) {

@@ -27,7 +27,7 @@ export function field(value: JsonObject, name: string): unknown {
 }
 
 /** Names of Gemini's fields, each by both. */
-export function inBothCases(...names: readonly string[]): ReadonlySet<string> {
+function inBothCases(...names: readonly string[]): ReadonlySet<string> {
   return new Set([...names, ...names.map(inSnakeCase)])
 }
 
@@ -90,7 +90,7 @@ const callPartFields = inBothCases('functionCall', 'thoughtSignature')
 const textPartFields = inBothCases('text', 'thought', 'thoughtSignature')
 
 /** A call as a part, with the signature that Gemini wants back with it. */
-export function writeCall(call: ToolCall): JsonObject {
+function writeCall(call: ToolCall): JsonObject {
   const { name, arguments: text } = call.function
   const signature = signatureOf(call)
   return {
