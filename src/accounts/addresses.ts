@@ -73,12 +73,6 @@ function plain(text: string): string {
   return isIP(address) === 0 ? address : ipaddr.process(address).toString()
 }
 
-/** The key of an address, or of a network as `networkOf` writes it; undefined for any other text. */
-export function networkIn(text: string): string | undefined {
-  const address = text.replace(/\/64$/, '')
-  return isIP(address) === 0 || (address !== text && isIP(address) === 4) ? undefined : networkOf(address)
-}
-
 function isLoopback(address: string): boolean {
   return isIP(address) !== 0 && ipaddr.process(address).range() === 'loopback'
 }

@@ -51,10 +51,8 @@ export interface LoginLimit {
   /** Throws `rate_limited` while the address is refused. */
   check(address: string): Promise<void>
   allowance(address: string): Promise<Allowance>
-  /** Ends the refusal of an address and forgets its failures; false where there was nothing. */
-  release(address: string): Promise<boolean>
-  /** Does so for all addresses with failures of this user; returns them. */
-  releaseUser(user: string): Promise<readonly string[]>
+  /** Ends the refusal of each address with failures of this user, and forgets its failures. */
+  releaseUser(user: string): Promise<void>
 }
 
 /** The attempts of an address that this process has not decided yet. */
@@ -111,7 +109,7 @@ export function createLoginLimit({ store, kind, what, most }: LoginLimitParts): 
     async reserve(address) {
       for (;;) {
         const failures = await read(address)
-        refuse(address, failures)
+        refuse(failures)
         const entry = undecided.get(address) ?? { pending: 0, waiting: [] }
         if (failures.at.length + entry.pending < rule.most) {
           entry.pending++
@@ -128,23 +126,18 @@ export function createLoginLimit({ store, kind, what, most }: LoginLimitParts): 
         known.delete(address)
       }
     },
-    check: async (address) => refuse(address, await read(address)),
+    check: async (address) => refuse(await read(address)),
     async allowance(address) {
       const { at, refusedUntil, now } = await read(address)
       if (refusedUntil > 0) return { most: rule.most, left: 0, resetSeconds: seconds(refusedUntil - now) }
       const until = (at[0] ?? now) + windowMs
       return { most: rule.most, left: Math.max(0, rule.most - at.length), resetSeconds: seconds(until - now) }
     },
-    release(address) {
-      known.delete(address)
-      return store.release(subjectOf(address))
-    },
     async releaseUser(user) {
       const prefix = subjectOf('')
       const subjects = (await store.subjectsOf(digestOf(user))).filter((subject) => subject.startsWith(prefix))
       for (const subject of subjects) await store.release(subject)
       known.clear()
-      return subjects.map((subject) => subject.slice(prefix.length))
     },
   }
 
@@ -159,7 +152,7 @@ export function createLoginLimit({ store, kind, what, most }: LoginLimitParts): 
         const counts = await store[outcome](subjectOf(address), digestOf(user), await store.now(), rule)
         // A success takes nothing out of a count of none.
         if (!counts || outcome === 'fail' || known.get(address)?.at.length !== 0) known.delete(address)
-        if (!counts) refuse(address, await read(address))
+        if (!counts) refuse(await read(address))
       } catch (reason) {
         known.delete(address)
         throw reason
@@ -174,11 +167,11 @@ export function createLoginLimit({ store, kind, what, most }: LoginLimitParts): 
     }
   }
 
-  function refuse(address: string, { refusedUntil, now }: FailuresNow): void {
+  function refuse({ refusedUntil, now }: FailuresNow): void {
     if (refusedUntil <= now) return
     const wait = seconds(refusedUntil - now)
     throw new AppError('rate_limited', what, {
-      details: [`Try again in ${waitText(wait)}`, `An administrator can end the wait: aichat users unlock ${address}`],
+      details: [`Try again in ${waitText(wait)}`, `A new password ends the wait: aichat users reset-password USER`],
       retryAfter: wait,
     })
   }

@@ -1,5 +1,5 @@
 import { AppError } from '../errors.ts'
-import { networkIn, networkOf } from './addresses.ts'
+import { networkOf } from './addresses.ts'
 import type { LoginFailureStore } from './login-failures.ts'
 import { createLoginLimit, type LoginLimit } from './login-limit.ts'
 import { type Passwords, passwordProblems, randomPassword } from './passwords.ts'
@@ -66,11 +66,9 @@ export interface Logins {
   /** Ends every login of the user and begins a new one. */
   changePassword(userId: string, current: string, next: string, address: string | undefined): Promise<LoginAnswer>
   /**
-   * Ends the refusal of logins from an address, or from each address where this user failed, and of password changes of the
-   * user. Returns the addresses, for IPv6 their networks, for which that changed something. Throws `not_found` for a text that is neither.
+   * Ends every login of the user, and the refusals of logins where this user failed; without a password a random one is made,
+   * and returned.
    */
-  unlock(addressOrUser: string): Promise<readonly string[]>
-  /** Ends every login of the user; without a password a random one is made, and returned. */
   resetPassword(account: Account, password: string | undefined): Promise<{ user: User; temporary: string | undefined }>
 }
 
@@ -188,23 +186,14 @@ export function createLogins(parts: LoginParts): Logins {
       await record('password.change', 'ok', { actor: account.user, address })
       return begin(changed)
     },
-    async unlock(text) {
-      const network = networkIn(text)
-      if (network !== undefined) return (await limit.release(network)) ? [network] : []
-      const account = (await store.byName(text)) ?? (await store.byId(text))
-      if (!account)
-        throw new AppError('not_found', `There is no user "${text}", and it is no address`, {
-          details: ['Give an address such as 192.0.2.1, or the name of a user'],
-        })
-      await changes.releaseUser(account.user.id)
-      return limit.releaseUser(account.user.id)
-    },
     async resetPassword({ user }, password) {
       const temporary = password === undefined ? randomPassword() : undefined
       const next = password ?? temporary!
       refuse('The new password cannot be used', passwordProblems(next))
       const changed = await store.setPassword(user.id, await passwords.hash(next), true, clock())
       if (!changed) throw new AppError('not_found', 'There is no such user')
+      await changes.releaseUser(user.id)
+      await limit.releaseUser(user.id)
       ended()
       return { user: changed.user, temporary }
     },

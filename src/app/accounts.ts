@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  type Accounts,
   type ApiKeys,
   createAccounts,
   createApiKeys,
@@ -15,15 +14,6 @@ import {
 import { startMaintenance } from '../personas/personas.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 import { ownTokenSecret, type Storage } from '../storage/storage.ts'
-import type { Prepare } from './reload.ts'
-
-/** Users and logins; their rules are those of the settings at the moment. */
-export interface AccountArea {
-  readonly accounts: Accounts
-  /** Checks the secret of the tokens again. Throws `configuration` for one that cannot be used. */
-  readonly prepareReload: Prepare
-  close(): Promise<void>
-}
 
 const day = 86_400_000
 
@@ -35,7 +25,7 @@ export function openAccounts(
   settings: Settings,
   { accounts: store, loginFailures }: Pick<Storage, 'accounts' | 'loginFailures'>,
   settledClock?: () => number,
-): AccountArea {
+) {
   const tokens = createTokens(() => installationSecrets(settings), Date.now)
   const accounts = createAccounts({
     store,
@@ -56,6 +46,7 @@ export function openAccounts(
   return {
     accounts,
     close: async () => upkeep?.close(),
+    /** Checks the secret of the tokens again. Throws `configuration` for one that cannot be used. */
     prepareReload() {
       const secrets = installationSecrets(settings)
       return () => {

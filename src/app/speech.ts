@@ -1,10 +1,4 @@
-import {
-  createSpeechRouter,
-  openSpeechService,
-  type SpeechCounts,
-  type SpeechRouter,
-  type SpeechService,
-} from '../../speech/speech.ts'
+import { createSpeechRouter, openSpeechService, type SpeechCounts, type SpeechService } from '../../speech/speech.ts'
 import { openHttpClient } from '../http-client/http-client.ts'
 import type { Keys, PluginHost } from '../plugins/plugins.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -19,14 +13,8 @@ export interface SpeechAreaParts {
   readonly counts: SpeechCounts
 }
 
-/** The speech router, and how its engines and connections are closed. */
-export interface SpeechArea {
-  readonly router: SpeechRouter
-  close(): Promise<void>
-}
-
 /** The part of the composition root that speaks; an engine starts with the first text for it. */
-export function openSpeech({ settings, plugins, keys, hop, counts }: SpeechAreaParts): SpeechArea {
+export function openSpeech({ settings, plugins, keys, hop, counts }: SpeechAreaParts) {
   const client = openHttpClient({ allowPrivate: settings.pluginAllowPrivate, hop })
   const services = new Map<string, SpeechService>()
   const router = createSpeechRouter({

@@ -11,7 +11,7 @@ export { createAttempts } from './attempts.ts'
 export { type ChatCount, type ChatCounts, createChatCounts } from './chat-counts.ts'
 export { type Circuits, createCircuits } from './circuit.ts'
 export { badEnding } from './dialects/anthropic/response.ts'
-export { dialectFor } from './dialects/dialects.ts'
+export { clientDialects, dialectFor } from './dialects/dialects.ts'
 export { ollama } from './dialects/ollama/dialect.ts'
 export { createGenerateWriter, readGenerate, writeGenerated } from './dialects/ollama/generate.ts'
 export { createCompletionWriter, promptsOf, readCompletion, writeCompletion } from './dialects/openai/completions.ts'
@@ -54,7 +54,13 @@ export {
 export { personaIn, personaPrefix, unknownPlugin } from './model-address.ts'
 export { createPlaceTable, type PlaceRow } from './place-table.ts'
 export { collectReply } from './protocol/chunks.ts'
-export { type ClientError, type Dialect, DialectError, type StreamWriter } from './protocol/dialect.ts'
+export {
+  type ClientDialect,
+  type ClientError,
+  type Dialect,
+  DialectError,
+  type StreamWriter,
+} from './protocol/dialect.ts'
 export { isObject, type JsonObject, objectOf, parseObject, stringOf } from './protocol/json-object.ts'
 export { mediaBytes, mediaNames, mediaSize } from './protocol/media.ts'
 export {

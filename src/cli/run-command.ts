@@ -96,7 +96,7 @@ function commandPath(command: Command | null | undefined): string {
 /** Global options with a value: the word behind one is no command. */
 const valued = new Set(['--server', '--as', '--color', '--timeout'])
 const chatOptions =
-  /^(?:-(?:[Sc]+[msrpfot]?|[msrpfot])|--(?:model|session|persona|role|file|prompt|continue|no-log|temperature|max-tokens|option|schema|schema-multi|json-object|template|var|no-stream|no-fallback|no-memory|local-only|mcp|thinking|json-stream|max-cost|count|dry-run))(?:=|$)/
+  /^(?:-(?:[Sc]+[msrpfot]?|[msrpfot])|--(?:model|session|persona|role|file|prompt|continue|no-log|temperature|max-tokens|option|schema|json-object|template|var|no-stream|no-fallback|no-memory|local-only|mcp|thinking|json-stream|max-cost|count|dry-run))(?:=|$)/
 
 /**
  * Inserts `chat` before bare text: after a chat option, when the first argument holds white space, which no command's name

@@ -2,19 +2,8 @@ import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import type { Digest } from './transfer.ts'
 
-/** A file's SHA-256 in hex, and whether its content matches a digest. */
-export interface DigestResult {
-  readonly sha256: string
-  readonly matches: boolean
-}
-
-/** Reads a whole file and compares it with a digest. */
-export async function digestFile(
-  path: string,
-  bytes: number,
-  digest: Digest,
-  signal?: AbortSignal,
-): Promise<DigestResult> {
+/** Reads a whole file: its SHA-256 in hex, and whether it matches a digest. */
+export async function digestFile(path: string, bytes: number, digest: Digest, signal?: AbortSignal) {
   const sha256 = createHash('sha256')
   const hashes: Hash[] = [sha256]
   // The id of a git blob: SHA-1 over a header with the length, and the content (git-hash-object).

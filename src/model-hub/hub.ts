@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
-import { existsSync, rmdirSync, statSync } from 'node:fs'
+import { existsSync, rmdirSync, statSync, utimesSync } from 'node:fs'
 import { rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError } from '../errors.ts'
 import { makeFolder, suggestion } from '../formats/formats.ts'
 import type { Send } from '../http/http.ts'
+import { dropLock, lockMark, tryLock } from '../storage/storage.ts'
 import { removeParts } from './download.ts'
 import type { Edition, KnownModel, ModelKind } from './known-models.ts'
 import { type Plan, type Pulled, type PullProgress, pullEdition } from './pull.ts'
-import { takePullLock } from './pull-lock.ts'
 import { openRecords } from './record.ts'
 import { createTransfer } from './transfer.ts'
 
@@ -223,4 +223,46 @@ async function freeSpace(folder: string): Promise<number> {
 
 async function wait(ms: number, signal?: AbortSignal): Promise<void> {
   await delay(ms, undefined, signal ? { signal } : {})
+}
+
+/** Interval of the holder's heartbeat, and the age after which it counts as dead: milliseconds. */
+const heartbeatMs = 5_000
+const staleMs = 30_000
+const askAgainMs = 250
+
+/**
+ * Locks a model across processes and within one, waiting for its holder; calls `onWait` once when there is a wait.
+ * The lock of a process that has died is taken over.
+ */
+async function takePullLock(
+  path: string,
+  options: {
+    readonly signal?: AbortSignal | undefined
+    readonly onWait?: (() => void) | undefined
+    readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+  },
+) {
+  const mark = lockMark()
+  makeFolder(dirname(path))
+  for (let tries = 0; !tryLock(path, mark, staleMs); tries++) {
+    if (tries === 1) options.onWait?.()
+    await options.sleep(askAgainMs, options.signal)
+  }
+  const heartbeat = setInterval(() => touch(path), heartbeatMs)
+  heartbeat.unref()
+  return {
+    release() {
+      clearInterval(heartbeat)
+      dropLock(path, mark)
+    },
+  }
+}
+
+function touch(path: string): void {
+  try {
+    const now = new Date()
+    utimesSync(path, now, now)
+  } catch {
+    return
+  }
 }

@@ -136,32 +136,4 @@ export const removeUser = defineOperation({
   },
 })
 
-export const unlockLogins = defineOperation({
-  name: 'users.unlock',
-  route: 'POST /api/users/unlock',
-  access: 'admin',
-  audited: true,
-  failures: [404],
-  summary: 'Ends the refusal of logins after too many failed ones: from an address, or wherever a user failed.',
-  limit,
-  input: z.strictObject({
-    who: z
-      .string()
-      .trim()
-      .min(1, 'must not be empty')
-      .max(254)
-      .meta({ description: 'An address, or the name, e-mail address or id of a user.' }),
-  }),
-  output: z.object({
-    message: z.string(),
-    /** Those from which logins were refused or failures counted; an IPv6 address stands for its /64 network. */
-    addresses: z.array(z.string()),
-  }),
-  deed: ({ who: subject }, { addresses }) => (addresses.length > 0 ? { subject } : undefined),
-  run: async ({ app }, { who }) => {
-    const addresses = await (await app.accounts()).logins.unlock(who)
-    return { message: addresses.length > 0 ? 'Logins unlocked' : 'No failed login counted', addresses: [...addresses] }
-  },
-})
-
-export const userOperations = [listUsers, countUsers, createUser, showUser, updateUser, removeUser, unlockLogins]
+export const userOperations = [listUsers, countUsers, createUser, showUser, updateUser, removeUser]

@@ -1,5 +1,5 @@
 import type { App } from '../app/app.ts'
-import { badEnding, type ChatRequest, type Dialect, dialectFor } from '../chat/chat.ts'
+import { badEnding, type ChatRequest, type ClientDialect, clientDialects } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
 import { heavyRequest, heavyValue, weightOf } from '../formats/formats.ts'
 import {
@@ -25,7 +25,8 @@ import { type RequestContext, sendJson, sendText } from './request-context.ts'
 import { callerOf, whileLoggedIn } from './routes.ts'
 
 /** How a chat comes in and its answer goes out: a dialect, or another shape of one. */
-export interface ChatShape extends Pick<Dialect, 'readRequest' | 'writeResponse' | 'sourceOf' | 'createStreamWriter'> {
+export interface ChatShape
+  extends Pick<ClientDialect, 'readRequest' | 'writeResponse' | 'sourceOf' | 'createStreamWriter'> {
   readonly id: Inbound
   /** Where the stream is not one of server-sent events. */
   readonly format?: EventFormat
@@ -36,8 +37,8 @@ export interface ChatShape extends Pick<Dialect, 'readRequest' | 'writeResponse'
 }
 
 const shapes = {
-  'openai-chat': { ...dialectFor('openai-chat', ''), id: 'openai-chat' },
-  'anthropic-messages': { ...dialectFor('anthropic-messages', ''), id: 'anthropic-messages' },
+  'openai-chat': { ...clientDialects['openai-chat'], id: 'openai-chat' },
+  'anthropic-messages': { ...clientDialects['anthropic-messages'], id: 'anthropic-messages' },
 } as const satisfies Readonly<Record<string, ChatShape>>
 
 /** Answers a chat in the dialect of its request; sessions are for /api/chat. */

@@ -1,4 +1,4 @@
-import { type ClientError, dialectFor } from '../chat/chat.ts'
+import { type ClientError, clientDialects } from '../chat/chat.ts'
 import type { AppError } from '../errors.ts'
 import type { ErrorBody, RequestContext } from './request-context.ts'
 import type { Route } from './routes.ts'
@@ -53,7 +53,7 @@ export function responsesError(error: AppError): ClientError {
 
 /** A failure as the body of an answer of the Responses API. */
 export const responsesErrorBody: ErrorBody = (error) =>
-  dialectFor('openai-responses', '').writeError(responsesError(error))
+  clientDialects['openai-responses'].writeError(responsesError(error))
 
 /** Our code of a failure; a missing or wrong credential of any kind has OpenAI's. */
 function codeOf({ code }: AppError): string {
@@ -62,16 +62,16 @@ function codeOf({ code }: AppError): string {
 
 /** A failure as the body of an OpenAI answer. */
 export const openaiError: ErrorBody = (error) =>
-  dialectFor('openai-chat', '').writeError(clientError(error, 'openai-chat'))
+  clientDialects['openai-chat'].writeError(clientError(error, 'openai-chat'))
 
 /** A failure as the body of an Anthropic answer. */
 export const anthropicError: ErrorBody = (error, requestId) => ({
-  ...dialectFor('anthropic-messages', '').writeError(clientError(error, 'anthropic-messages')),
+  ...clientDialects['anthropic-messages'].writeError(clientError(error, 'anthropic-messages')),
   request_id: requestId,
 })
 
 /** A failure as the body of an answer of Ollama's: one text. */
-export const ollamaError: ErrorBody = (error) => dialectFor('ollama', '').writeError(clientError(error, 'ollama'))
+export const ollamaError: ErrorBody = (error) => clientDialects.ollama.writeError(clientError(error, 'ollama'))
 
 /** The dialect of a request to an address that both have: Anthropic's clients send their version with every request. */
 export function clientDialect({ request, path }: RequestContext): Inbound {

@@ -1,6 +1,6 @@
 import type { Scope } from '../accounts/accounts.ts'
 import type { App } from '../app/app.ts'
-import { createCompletionWriter, dialectFor, promptsOf, readCompletion, writeCompletion } from '../chat/chat.ts'
+import { clientDialects, createCompletionWriter, promptsOf, readCompletion, writeCompletion } from '../chat/chat.ts'
 import { AppError } from '../errors.ts'
 import { nextStage } from '../formats/formats.ts'
 import { chat, countTokens, parseInput } from '../operations/operations.ts'
@@ -100,7 +100,7 @@ export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   }
 
   async function tokens(context: RequestContext, identity: Identity): Promise<void> {
-    const body = dialectFor('anthropic-messages', '').readRequest(await readJson(context.request, chat.limit!))
+    const body = clientDialects['anthropic-messages'].readRequest(await readJson(context.request, chat.limit!))
     await nextStage(body, { user: identity.caller?.id, isOver: () => context.response.destroyed })
     sendJson(context, 200, await countTokens.run(callOf(app, context, identity), parseInput(countTokens, body)))
   }

@@ -116,7 +116,7 @@ export const settingNames = {
   'limits.login_attempts': {
     variable: 'AICHAT_LIMIT_LOGIN_ATTEMPTS',
     fallback: '5',
-    what: 'failed logins after which an address is refused for 15 minutes; "aichat users unlock" ends that',
+    what: 'failed logins after which an address is refused for 15 minutes; a new password of a user who failed there ends that',
   },
   'limits.imports_per_user': {
     variable: 'AICHAT_LIMIT_IMPORTS_PER_USER',

@@ -30,23 +30,13 @@ export const format = 'aichat word vectors 2'
 /** The longest first line, with its padding: bytes. */
 export const longestHeader = 512
 
-/** Where the parts of a file begin: bytes. */
-export interface Layout {
-  readonly list: number
-  readonly scales: number
-  readonly weights: number
-  readonly starts: number
-  readonly slots: number
-  readonly rows: number
-  readonly end: number
-}
-
 /**
  * The file: a line of JSON, padded with spaces to a multiple of 64 bytes; the words, one a line, padded likewise; a float32
  * scale and a float32 weight per word; the index of the words (uint32: their starts, one more than words, and the slots); then
- * a row of int8 per word: times the word's scale they are the unit vector. Little-endian, so that it can be used in place.
+ * a row of int8 per word: times the word's scale they are the unit vector. Little-endian, so that it can be used in place. The
+ * layout tells at which byte each part begins.
  */
-export function layoutOf({ dimension, words, list }: Header, begin: number): Layout {
+export function layoutOf({ dimension, words, list }: Header, begin: number) {
   const scales = begin + list
   const weights = scales + words * 4
   const starts = weights + words * 4

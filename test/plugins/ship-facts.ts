@@ -9,11 +9,11 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { waitForUpdate } from '@pydantic/genai-prices'
 import { type ModelRow, nameOf, rowsOf } from '../../src/plugins/catalog.ts'
+import type { ShippedFacts } from '../../src/plugins/facts.ts'
+import { shippedAt } from '../../src/plugins/facts.ts'
 import { factsOfRow } from '../../src/plugins/listed-facts.ts'
 import { type PluginManifest, pluginManifest } from '../../src/plugins/manifest.ts'
 import type { ModelFacts } from '../../src/plugins/model-facts.ts'
-import type { ShippedFacts } from '../../src/plugins/shipped-facts.ts'
-import { shippedAt } from '../../src/plugins/shipped-facts.ts'
 import { patternsOf, providers } from '../usage/prices/ship.ts'
 
 /** The recorded list of each plugin, below `cassettes`. */

@@ -340,8 +340,8 @@ test('unsupported options are refused', () => {
   assert.match(refused({ n: 2 })!, /one answer at a time/)
   assert.match(refused({ response_format: { type: 'json_object' } })!, /cannot promise JSON/)
   assert.match(refused({ tool_choice: 'required' })!, /tools/)
-  const video = { type: 'foreign', dialect: 'gemini', value: { fileData: { fileUri: 'gs://a' } } } as const
-  assert.match(refused({ messages: [{ role: 'user', content: [video] }] })!, /text only/)
+  const found = { type: 'foreign', dialect: 'anthropic', value: { type: 'search_result' } } as const
+  assert.match(refused({ messages: [{ role: 'user', content: [found] }] })!, /text only/)
   assert.is(refused({ response_format: { type: 'text' }, tool_choice: 'auto', n: 1 }), undefined)
 })
 

@@ -4,7 +4,7 @@ import { zodResponsesFunction, zodTextFormat } from 'openai/helpers/zod'
 import type { ResponseCreateParams, ResponseInput } from 'openai/resources/responses/responses'
 import * as assert from 'uvu/assert'
 import { z } from 'zod'
-import { dialectFor } from '../../src/chat/dialects/dialects.ts'
+import { providerSide } from '../helpers/chat/gemini-provider.ts'
 import {
   type ClientLibraries,
   type DialectId,
@@ -162,7 +162,8 @@ for (const api of Object.keys(endpoints) as DialectId[])
         for (const keeps of [true, false]) assert.is(await openaiTools(openai, keeps, false), worked)
         for (const client of [ai(model), ai.chat(model)])
           assert.is((await generateText({ model: client, prompt: input, ...aiTools() })).text, worked)
-        const names = dialectFor(api, '').readRequest(JSON.parse(provider.received.at(-1)!.body)).messages
+        const { body, url } = provider.received.at(-1)!
+        const names = providerSide(api).readRequest(JSON.parse(body), url).messages
         if (api === 'gemini' || api === 'ollama')
           assert.equal(
             names.filter(({ role }) => role === 'tool').map(({ name }) => name),

@@ -1,7 +1,7 @@
 // Some with --all only: many processes.
 import * as assert from 'uvu/assert'
+import type { SpeechEvent } from '../../speech/answer.ts'
 import { parseWav } from '../../speech/audio/wav.ts'
-import type { SpeechEvent } from '../../speech/word-events.ts'
 import { closing } from '../helpers/disposal.ts'
 import { openChanceServer } from '../helpers/speech/chance-server.ts'
 import { openSpeech } from '../helpers/speech/speech-server.ts'

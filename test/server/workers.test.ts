@@ -49,17 +49,6 @@ test('both answer on one port, say so in their log lines, and status tells what 
     assert.is((await fetch(`${url}/ready`)).status, 200)
   }))
 
-test.whole('an address that both refuse is let in by both once one has unlocked it', () =>
-  withWorkers(answers, async ({ first, second, token }) => {
-    const login = async (client: Client, password: string) =>
-      (await client.call('POST', '/api/auth/login', { body: { username: 'ada', password } })).status
-    for (const client of [first, second, first, second, first]) assert.is(await login(client, 'Wr0ngpassword'), 401)
-    for (const client of [first, second]) assert.is(await login(client, 'Passw0rd'), 429)
-    assert.is((await first.call('POST', '/api/users/unlock', { token, body: { who: '127.0.0.1' } })).status, 200)
-    for (const client of [second, first]) assert.is(await login(client, 'Passw0rd'), 200)
-  }),
-)
-
 test('a revoked key and an ended login are refused by both at once', () =>
   withWorkers(answers, async ({ first, second }) => {
     const made = await first.call('POST', '/api/keys', { body: { name: 'script', scopes: ['chat'] } })

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { AppError } from '../../../src/errors.ts'
-import { parseWav } from '../../audio/wav.ts'
+import { type Clip, parseWav } from '../../audio/wav.ts'
 import { createRecent, type Recent } from '../../shared/recent.ts'
 import type { WrittenWord } from '../../text/reading/reading.ts'
 import { createWrittenWords } from '../../text/reading/written-words.ts'
@@ -13,9 +13,9 @@ import {
   type VoiceSource,
   type WordTime,
 } from '../engine.ts'
+import { profileVoice } from './analysis.ts'
 import { type Flite, loadFlite, outputRate } from './flite.ts'
-import { matchSpeaker } from './matching.ts'
-import { presetSpeaker, type Speaker, speakerOfDescription, speakerOfInstruction } from './speaker.ts'
+import { presetSpeaker, type Speaker, speaker, speakerOfDescription, speakerOfInstruction } from './speaker.ts'
 import { spellPlainly } from './spelling.ts'
 import type { TokenTime } from './token-times.ts'
 
@@ -179,4 +179,29 @@ function heardWords(text: string, times: readonly TokenTime[], begin: number): r
     silent = time || last ? '' : `${silent}${word} `
   }
   return words
+}
+
+/** Spoken to measure a base voice: it holds most sounds of English, as any clip of a few seconds does. */
+const calibration = 'The quick brown fox jumps over the lazy dog, and she sells sea shells by the shore.'
+/** Above the first pitch in Hz a voice is taken for a woman's or child's, above the second for a man's high one. */
+const [femaleAbove, highAbove] = [155, 115]
+/** Less speech than this tells too little about a voice. */
+const leastSpeechSeconds = 0.4
+/** A minute suffices; more would only take longer. */
+const heardSeconds = 60
+
+/**
+ * Chooses and bends the base voice that is nearest to a clip: median pitch and tempo are brought to the clip's, within the range that
+ * stays clear. It is matching, not cloning: the speaker will not be recognised by it. Throws `invalid` for a clip without speech.
+ */
+function matchSpeaker(flite: Flite, clip: Clip): Speaker {
+  const wanted = profileVoice(clip.samples.subarray(0, heardSeconds * clip.sampleRate), clip.sampleRate)
+  const { pitch } = wanted
+  if (pitch === undefined || wanted.speechSeconds < leastSpeechSeconds)
+    throw new AppError('invalid', 'No voice can be heard in the clip', {
+      details: ['send a recording of one person speaking, without music'],
+    })
+  const matched = speaker(pitch > femaleAbove ? 'slt' : pitch > highAbove ? 'awb' : 'rms', { pitch })
+  const { tempo } = profileVoice(flite.speak(calibration, matched), outputRate)
+  return wanted.tempo > 0 ? speaker(matched.base, { ...matched, stretch: tempo / wanted.tempo }) : matched
 }

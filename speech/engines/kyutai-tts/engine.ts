@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { decodeFrames } from '../../blocks/decode-frames.ts'
 import type { FrameDecoder } from '../../blocks/frame-decoder.ts'
-import type { EngineCapabilities, SpeechEngine } from '../engine.ts'
+import type { EngineCapabilities, SpeechEngine, WordTime } from '../engine.ts'
 import { createNeuralEngine, neuralOptions, parseEngineOptions, type Utterance } from '../neural/engine.ts'
 import { chunkLimits, measurePace } from '../neural/pace.ts'
 import { createChooser } from './choice.ts'
@@ -15,8 +15,7 @@ import { type KyutaiModel, type LanguageStreams, openKyutaiModel } from './model
 import { readScript } from './script.ts'
 import { voiceSuffix } from './voice-file.ts'
 import { findVoice, joinVoices } from './voices.ts'
-import { createWordTimes } from './word-times.ts'
-import { initialPadding } from './words.ts'
+import { type HandedWord, initialPadding } from './words.ts'
 
 const engineOptions = neuralOptions.extend({
   /** Where the voices lie, the preferred folder first. */
@@ -115,5 +114,35 @@ function capabilitiesOf(loaded: KyutaiModel | undefined, pace: number): EngineCa
       pace,
       chunk: chunkLimits(pace, mostCharacters),
     }),
+  }
+}
+
+/** When each word is heard: the model's own steps tell. */
+
+/**
+ * Tells each word once its end is known. Call the result with the words handed out so far and the step of the text's end.
+ * `written` holds the word of the text that begins with each handed one: '' where that continues, undefined for a pause.
+ * `secondsOf` turns a step into seconds of the sound.
+ */
+function createWordTimes(
+  written: readonly (string | undefined)[],
+  secondsOf: (step: number) => number,
+  tell: (words: readonly WordTime[]) => void,
+): (handed: readonly HandedWord[], endStep: number | undefined) => void {
+  let finished = 0
+  return (handed, endStep) => {
+    const words: WordTime[] = []
+    while (finished < handed.length) {
+      const text = written[finished]
+      let next = finished + 1
+      while (written[next] === '') next += 1
+      // The last word ends with the text.
+      const end = next < written.length ? handed[next]?.step : endStep
+      if (end === undefined) break
+      if (text !== undefined)
+        words.push({ text, start: Math.max(0, secondsOf(handed[finished]!.step)), end: secondsOf(end) })
+      finished = next
+    }
+    if (words.length > 0) tell(words)
   }
 }

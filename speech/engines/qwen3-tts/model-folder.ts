@@ -6,7 +6,6 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { qwenRepositories } from './repositories.ts'
 
 /** The folder of an installed variant. */
 export function findQwenModel(modelsFolder: string, variant: string): string | undefined {
@@ -20,4 +19,13 @@ export function findQwenModel(modelsFolder: string, variant: string): string | u
 /** The variants that are installed. */
 export function installedVariants(modelsFolder: string): string[] {
   return Object.keys(qwenRepositories).filter((variant) => findQwenModel(modelsFolder, variant) !== undefined)
+}
+
+/** The repositories of the model hub by the variants of speech server A. */
+const qwenRepositories: Readonly<Record<string, string>> = {
+  'customvoice-1.7b': 'Qwen/Qwen3-TTS-12Hz-1.7B-CustomVoice',
+  'customvoice-0.6b': 'Qwen/Qwen3-TTS-12Hz-0.6B-CustomVoice',
+  'voicedesign-1.7b': 'Qwen/Qwen3-TTS-12Hz-1.7B-VoiceDesign',
+  'base-1.7b': 'Qwen/Qwen3-TTS-12Hz-1.7B-Base',
+  'base-0.6b': 'Qwen/Qwen3-TTS-12Hz-0.6B-Base',
 }

@@ -49,7 +49,6 @@ function sentencesOn(
 const own: Readonly<Partial<Record<Dialect['id'], Owner>>> = {
   'openai-responses': 'responses',
   'anthropic-messages': 'anthropic',
-  gemini: 'gemini',
   ollama: 'ollama',
 }
 

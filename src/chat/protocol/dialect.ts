@@ -81,13 +81,18 @@ export interface Dialect {
    * and must not shorten silently, such as one for several answers.
    */
   writeRequest(request: ChatRequest, endpoint: string, quirks?: Quirks): WireRequest
-  /**
-   * The provider's request (body and, where the model stands there, URL) as ours: for inbound dialect routes and recorded
-   * traffic. The model is "" where none is named. Throws an AppError `invalid` with every problem.
-   */
-  readRequest(body: unknown, url?: string): ChatRequest
   /** The provider's answer as ours. Throws a DialectError when the body is an error in disguise or not an answer at all. */
   readResponse(body: unknown, now?: number): ChatReply
+  /** The error in a parsed body, or undefined when the body holds none. Reads every provider's spelling that is known. */
+  readError(body: unknown): WireError | undefined
+  createStreamReader(now?: number): StreamReader
+}
+
+/** A dialect that clients speak here too. */
+export interface ClientDialect extends Dialect {
+  readonly id: Exclude<Dialect['id'], 'gemini'>
+  /** A client's request as ours; the model is "" where none is named. Throws an AppError `invalid` with every problem. */
+  readRequest(body: unknown): ChatRequest
   /**
    * Our answer as this dialect's. `created` of the answer is used where a dialect wants a time, and the request where it
    * repeats that in its answers.
@@ -95,11 +100,8 @@ export interface Dialect {
   writeResponse(reply: ChatReply, request?: ChatRequest): Record<string, unknown>
   /** The source text of an answer that this dialect has read, unchanged since; undefined for any other. */
   sourceOf?(reply: ChatReply): string | undefined
-  /** The error in a parsed body, or undefined when the body holds none. Reads every provider's spelling that is known. */
-  readError(body: unknown): WireError | undefined
   /** An error as this dialect's body. */
   writeError(error: ClientError): Record<string, unknown>
-  createStreamReader(now?: number): StreamReader
   createStreamWriter(request: ChatRequest): StreamWriter
 }
 

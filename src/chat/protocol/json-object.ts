@@ -17,11 +17,6 @@ export function objectsOf(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-/** The objects of a list; an object alone counts as a list of one, as in Google's JSON. */
-export function objectsIn(value: unknown): readonly JsonObject[] {
-  return isObject(value) ? [value] : objectsOf(value)
-}
-
 export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }

@@ -28,7 +28,7 @@ export interface ImagePart {
 /** A part of a message, or a tool, that only one dialect has: kept unchanged, left out in every other dialect. */
 export interface ForeignPart {
   readonly type: 'foreign'
-  readonly dialect: 'anthropic' | 'gemini' | 'ollama' | 'responses'
+  readonly dialect: 'anthropic' | 'ollama' | 'responses'
   readonly value: Readonly<Record<string, unknown>>
 }
 

@@ -1,7 +1,7 @@
 import type { Toolbox } from '../../chat/chat.ts'
 import { AppError, exitOf } from '../../errors.ts'
 import { previewChat } from '../../operations/operations.ts'
-import { resolveAlias } from '../../settings/settings.ts'
+import { resolveAlias, type Settings } from '../../settings/settings.ts'
 import { printAnswer } from '../markdown/printer.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { isLocalOnly, requireLocalServer } from '../terminal/local-only.ts'
@@ -11,7 +11,6 @@ import { canAsk } from '../terminal/prompts.ts'
 import { type Answer, emptyAnswer, finishAnswer } from './answer.ts'
 import { askWith, withTools } from './asking.ts'
 import type { Attached } from './files/attachment.ts'
-import { keepOf, requireLog, titleOf } from './keeping.ts'
 import {
   type ChatOptions,
   type ChatQuestion,
@@ -180,4 +179,31 @@ async function ask(
     await watchFullness(cli, question.session, answer)
   }
   return isThere
+}
+
+/** Characters of a question that its session may be named after. */
+const longestTitle = 500
+
+/** The title under which a question is kept: its own words, else its piped text, else its files. */
+function titleOf(given: string, text: string, { files }: Attached): string {
+  const words = given === '-' ? '' : given
+  return (words || text || files.map(({ name }) => name).join(', ')).slice(0, longestTitle)
+}
+
+/** The field `keep` of a question: every chat is kept, unless the settings say otherwise and no session is named. */
+function keepOf(
+  settings: Pick<Settings, 'keepsChats'>,
+  { log, session }: Pick<ChatOptions, 'log' | 'session'>,
+  title: string,
+  { files }: Attached,
+): { keep?: { title: string; files: { name: string; bytes: number }[] } } {
+  if (session === undefined && (!log || !settings.keepsChats)) return {}
+  const named = files.slice(0, 1_000).map(({ name, bytes }) => ({ name: name.slice(-1_000), bytes }))
+  return { keep: { title, files: named } }
+}
+
+/** Throws `usage` where a session is to be continued and nothing may be kept. */
+function requireLog({ log, session, continue: goesOn }: ChatOptions): void {
+  if (log || (session === undefined && !goesOn)) return
+  throw new AppError('usage', '--no-log keeps nothing: leave out --session and --continue, or --no-log')
 }

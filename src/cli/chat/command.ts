@@ -30,11 +30,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'any other parameter of the model: top_p, seed, stop, reasoning_effort … (repeatable)',
       parseParameter,
     )
-    .option(
-      '--schema <schema>',
-      'the structure of the answer: "name, age int, bio: one sentence", JSON Schema, or its file',
-    )
-    .option('--schema-multi <schema>', 'the same for a list of such objects, under "items"')
+    .option('--schema <schema>', 'the structure of the answer: a JSON Schema, or the path of its file')
     .option('--json-object', 'have the model answer with one JSON object')
     .option(
       '-t, --template [name]',
@@ -65,7 +61,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
       'aichat chat -c "And in French?"',
       'aichat chat -m openai:gpt-4.1-mini --dry-run "What is a monad?"',
       'aichat chat -o seed=7 -o reasoning_effort=high "Prove it"',
-      'aichat chat -f page.html --schema "name, age int, bio: one sentence" "Who is this?"',
+      'aichat chat -f page.html --schema person.json "Who is this?"',
       'git diff | aichat chat -t review --var lang=de',
       'aichat chat --mcp files "Which of these notes mention Ada?"',
       'aichat chat --local-only -f diary.md "What did I promise?"',

@@ -70,7 +70,7 @@ function withDefaults(options: ChatOptions, template: Template): Partial<ChatOpt
     ...Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)),
     ...options.option,
   }
-  const asks = options.schema !== undefined || options.schemaMulti !== undefined || options.jsonObject === true
+  const asks = options.schema !== undefined || options.jsonObject === true
   const hasModel = options.model !== undefined || options.persona !== undefined || options.role !== undefined
   return {
     ...(!hasModel && template.model !== undefined && { model: template.model }),

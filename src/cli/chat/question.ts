@@ -38,7 +38,6 @@ export interface ChatOptions {
   /** Prints the answer as events in JSON, one a line. */
   readonly jsonStream?: boolean
   readonly schema?: string
-  readonly schemaMulti?: string
   readonly jsonObject?: boolean
   /** The schema of the template. */
   readonly templateSchema?: unknown

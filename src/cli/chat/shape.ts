@@ -15,8 +15,8 @@ export async function templateOf(cli: Cli, options: ChatOptions): Promise<FromTe
 
 /** The check of an answer in JSON; undefined where none is asked for. Throws the errors of a schema that is none. */
 export async function answerCheckOf(cli: Cli, options: ChatOptions): Promise<AnswerCheck | undefined> {
-  const { schema, schemaMulti, jsonObject, templateSchema } = options
-  if (schema === undefined && schemaMulti === undefined && !jsonObject && templateSchema === undefined) return undefined
+  const { schema, jsonObject, templateSchema } = options
+  if (schema === undefined && !jsonObject && templateSchema === undefined) return undefined
   if (options.option?.['response_format'] !== undefined)
     throw new AppError('usage', 'Use --schema or --json-object, or -o response_format, not both')
   const { openAnswerCheck } = await import('./schema/answer-check.ts')

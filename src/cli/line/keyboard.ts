@@ -1,18 +1,11 @@
 import type { ReadStream } from 'node:tty'
 import type { Io } from '../terminal/io.ts'
 
-/** The keyboard of a terminal, read key by key. */
-export interface Keyboard {
-  enter(): void
-  leave(): void
-  close(): void
-}
-
 /**
  * Switches raw mode and bracketed paste (xterm control sequences, "Bracketed Paste Mode") on and off; restores the terminal
  * at any exit but SIGKILL.
  */
-export function openKeyboard(io: Io): Keyboard {
+export function openKeyboard(io: Io) {
   const keyboard = io.stdin as ReadStream
   const marks = io.environment['TERM'] !== 'dumb'
   let entered = false

@@ -20,9 +20,7 @@ const fields = {
   prompt: z.exactOptional(text),
   model: z.exactOptional(z.string().min(1).max(300)),
   options: z.exactOptional(z.record(z.string(), z.unknown())),
-  schema: z.exactOptional(
-    z.union([z.string(), z.record(z.string(), z.unknown())], 'must be a JSON Schema or a list of fields'),
-  ),
+  schema: z.exactOptional(z.record(z.string(), z.unknown(), 'must be a JSON Schema')),
   files: z.exactOptional(z.array(z.string().min(1).max(4096)).max(400)),
   defaults: z.exactOptional(
     z.record(z.string(), z.union([z.string(), z.number(), z.boolean()], 'must be a text or a number')),

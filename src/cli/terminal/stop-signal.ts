@@ -1,15 +1,8 @@
-/** A signal that combines others. */
-export interface StopSignal {
-  readonly signal: AbortSignal
-  /** Removes the listeners and the timer. */
-  release(): void
-}
-
 /**
  * Aborts with the first of the signals, or after the time in milliseconds. Replaces AbortSignal.any, since Node 20 may
  * garbage-collect its parts.
  */
-export function firstOf(signals: readonly AbortSignal[], ms?: number): StopSignal {
+export function firstOf(signals: readonly AbortSignal[], ms?: number) {
   const controller = new AbortController()
   const timer = ms === undefined ? undefined : setTimeout(() => abort(), ms).unref()
   const links = signals.map((signal) => ({ signal, follow: () => abort(signal.reason) }))
@@ -19,6 +12,7 @@ export function firstOf(signals: readonly AbortSignal[], ms?: number): StopSigna
   return { signal: controller.signal, release }
 
   function abort(reason?: unknown): void {
+    /** Removes the listeners and the timer. */
     release()
     controller.abort(reason)
   }

@@ -7,7 +7,6 @@ import {
   removeUser,
   resetPassword as resetPasswordOperation,
   showUser,
-  unlockLogins,
   updateUser,
 } from '../../operations/operations.ts'
 import { newPassword, noteLiveKeys } from '../account/actions.ts'
@@ -79,12 +78,6 @@ export async function resetPassword(
   })
   await print(cli, answer, ({ temporary_password }) => temporary_password ?? '')
   noteLiveKeys(cli, answer, name)
-}
-
-export async function unlock(cli: Cli, who: string): Promise<void> {
-  const unlocked = await cli.ask(unlockLogins, { who })
-  await print(cli, unlocked, ({ addresses }) => addresses.join('\n'))
-  if (unlocked.addresses.length === 0) note(cli, 'aichat: no failed login was counted; nothing to unlock')
 }
 
 export async function countAll(cli: Cli): Promise<void> {

@@ -59,13 +59,6 @@ export function addUserCommands(program: CliCommand, cli: Cli): void {
     .action(run((user) => user.resetPassword))
 
   users
-    .command('unlock <address-or-user>')
-    .description('let logins through again after too many failed ones: from an address, or wherever a user failed')
-    .fields({ who: 'ADDRESS-OR-USER' })
-    .example('aichat users unlock 192.0.2.1', 'aichat users unlock ada')
-    .action(run((user) => user.unlock))
-
-  users
     .command('stats')
     .description('count users and logins')
     .example('aichat users stats')

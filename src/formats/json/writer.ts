@@ -44,17 +44,11 @@ export async function nextStage(value: unknown, work?: HeavyWork): Promise<void>
   if (weightOf(value, heavyRequest) > heavyRequest) await heavyTurn(work)
 }
 
-/** A JSON text as bytes, in pieces. */
-export interface WrittenJson {
-  readonly pieces: readonly Buffer[]
-  readonly length: number
-}
-
 /**
  * The bytes that `JSON.stringify` gives, written in turns of the event loop of about `writtenAtOnce` each: 30 MiB of text
  * in one go block the event loop for a tenth of a second. Throws `unavailable` once `isOver` returns true.
  */
-export async function writeJson(value: unknown, work?: HeavyWork): Promise<WrittenJson> {
+export async function writeJson(value: unknown, work?: HeavyWork) {
   const pieces: Buffer[] = []
   let length = 0
   let text = ''

@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto'
 import type { Outcome, PersonaWrite, Revision, Scope, StagedPersona } from '../../personas/personas.ts'
 import { run, sql, together } from '../port/port.ts'
 import { hiddenOwner } from '../shared/hidden-owner.ts'
+import { rangeOf } from '../shared/memory-scope.ts'
 import { batches } from '../shared/persona-slices.ts'
 import { changed, scopeOf } from '../shared/persona-write.ts'
 import { exchangeLogs, settleState, writeRecords } from '../stores/adaptations.ts'
 import * as scopes from '../stores/memory-scope.ts'
+import { findScope, makeScope } from '../stores/memory-scope.ts'
 import { addToLog, bringMemories, type PersonaWriteParts, putInPlace } from '../stores/persona-write.ts'
 import { revisionOf } from '../stores/personas.ts'
 import type { Context } from './context.ts'
 import { onPostgres, runOn } from './driver.ts'
 import { translating } from './errors.ts'
 import { holdTransaction, type Step } from './held.ts'
-import { copyMemories } from './memories-copy.ts'
 import { hideScope, removeHidden } from './removal.ts'
 import type { Transaction } from './sql.ts'
 
@@ -132,4 +133,49 @@ async function takePlace(tx: Transaction, stage: Scope, target: Scope): Promise<
   ])
   if (going)
     await tx.run('UPDATE memory_eviction SET scope_id = $1 WHERE scope_id = $2', [coming.scope_id, going.scope_id])
+}
+
+/**
+ * Copies the memories of a scope into a new one, in the database: their numbers within the scope stay, and with them the index.
+ * Rows that are written meanwhile may be missing: the caller compares the scope's revision.
+ */
+async function copyMemories(tx: Transaction, from: Scope, to: Scope): Promise<void> {
+  const source = await runOn(tx, findScope(from))
+  if (!source) return
+  const target = await runOn(tx, makeScope(to))
+  const { low, high } = rangeOf(source.scope_id)
+  const values = [low, high, rangeOf(target.scope_id).low - low]
+  const columns = async (table: string) => {
+    const rows = await tx.rows<{ attname: string }>(
+      `SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+      [table],
+    )
+    return rows.map(({ attname }) => attname)
+  }
+  /** `of` is the table that a row's foreign key names: one that came meanwhile has no copy there. */
+  const copy = async (table: string, of?: string) => {
+    const names = await columns(table)
+    const values_ = names.map((name) =>
+      name === 'memory_id' ? 'r.memory_id + $3::bigint' : name === 'scope_id' ? `${target.scope_id}` : `r.${name}`,
+    )
+    await tx.run(
+      `INSERT INTO ${table} (${names.join(', ')}) SELECT ${values_.join(', ')} FROM ${table} r
+        WHERE r.memory_id BETWEEN $1 AND $2
+        ${of ? `AND EXISTS (SELECT 1 FROM ${of} o WHERE o.memory_id = r.memory_id + $3::bigint)` : ''}`,
+      values,
+    )
+  }
+  await copy('memory')
+  for (const table of ['memory_terms', 'memory_vector', 'memory_carried']) await copy(table, 'memory')
+  await copy('memory_sketch', 'memory_vector')
+  await tx.run(
+    `INSERT INTO memory_posting (scope_id, term, block, own, around)
+       SELECT $2, term, block, own, around FROM memory_posting WHERE scope_id = $1`,
+    [source.scope_id, target.scope_id],
+  )
+  await tx.run(
+    `UPDATE memory_scope t SET last_number = s.last_number, memories = s.memories, length = s.length
+       FROM memory_scope s WHERE s.scope_id = $1 AND t.scope_id = $2`,
+    [source.scope_id, target.scope_id],
+  )
 }

@@ -9,17 +9,11 @@ export interface ScopeRow {
   readonly length: number
 }
 
-/** The numbers of one scope's memories, both ends included. */
-export interface NumberRange {
-  readonly low: number
-  readonly high: number
-}
-
 /** Numbers per scope; with 2^24 of them two to the power of 29 scopes stay exact in a JavaScript number. */
 export const width = 2 ** 24
 
-/** The range that every statement about a scope's memories is limited to. */
-export function rangeOf(scopeId: number): NumberRange {
+/** The range, both ends included, that every statement about a scope's memories is limited to. */
+export function rangeOf(scopeId: number) {
   return { low: scopeId * width, high: scopeId * width + width - 1 }
 }
 

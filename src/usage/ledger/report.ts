@@ -27,11 +27,6 @@ export type ToldSums = UsageSums & { readonly cost_usd: string; readonly cached_
 
 export type GroupView = ToldSums & UsageGroup & { readonly username?: string; readonly key_name?: string }
 
-export interface UsageReport {
-  readonly rows: readonly GroupView[]
-  readonly total: ToldSums
-}
-
 /** The days of a query without its own: those since so many days ago. */
 const usualDays = 30
 const dayMs = 86_400_000
@@ -61,7 +56,7 @@ export async function reportOf(
   store: Pick<LedgerStore, 'sums'>,
   query: RowQuery & { readonly by: readonly UsageColumn[] },
   findNames: FindNames,
-): Promise<UsageReport> {
+) {
   const groups = await store.sums({ ...query, most: mostRows + 1 })
   if (groups.length > mostRows)
     throw new AppError('invalid', 'Invalid request', {

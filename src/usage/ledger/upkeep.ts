@@ -1,11 +1,6 @@
 import type { Days } from '../days.ts'
 import type { Ledger, LedgerRow, LedgerStore } from './ledger.ts'
 
-export interface Upkeep {
-  /** Ends it; resolves after the last write. */
-  close(): Promise<void>
-}
-
 export interface UpkeepParts {
   readonly ledger: Pick<Ledger, 'settle'>
   readonly store: Pick<LedgerStore, 'append' | 'prune'>
@@ -26,12 +21,13 @@ const dayMs = 86_400_000
  * Books the rows that ended processes left in their journals, at the start and every minute, and removes rows that are older
  * than they are kept, once a day. A round that fails is tried again with the next.
  */
-export function startUpkeep({ ledger, store, orphans, days, keepDays, clock }: UpkeepParts): Upkeep {
+export function startUpkeep({ ledger, store, orphans, days, keepDays, clock }: UpkeepParts) {
   let timer: NodeJS.Timeout | undefined
   let isOver = false
   let pruned = ''
   let running = round()
   return {
+    /** Ends it; resolves after the last write. */
     async close() {
       isOver = true
       clearTimeout(timer)

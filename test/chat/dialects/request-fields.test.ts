@@ -3,12 +3,12 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import * as assert from 'uvu/assert'
-import { dialectFor, dialects } from '../../../src/chat/dialects/dialects.ts'
+import { clientDialects, dialects } from '../../../src/chat/dialects/dialects.ts'
 import { forPlace } from '../../../src/chat/dialects/responses/placement.ts'
 import { harmlessForeign } from '../../../src/chat/dialects/shared/foreign-fields.ts'
 import { harmless } from '../../../src/chat/dialects/shared/request-fields.ts'
 import { unsupportedFields } from '../../../src/chat/dialects/unsupported.ts'
-import type { Dialect } from '../../../src/chat/protocol/dialect.ts'
+import type { ClientDialect, Dialect } from '../../../src/chat/protocol/dialect.ts'
 import { AppError } from '../../../src/errors.ts'
 import { pluck } from '../../helpers/pluck.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -117,7 +117,7 @@ const anthropicBase = {
 }
 
 /** The handling of a field: it changes the request sent, is refused, is named, or is known to be harmless. */
-function fateOf(inbound: Dialect, target: Dialect, base: object, name: string, value: unknown): string {
+function fateOf(inbound: ClientDialect, target: Dialect, base: object, name: string, value: unknown): string {
   const write = (body: object) => {
     const request = inbound.readRequest(body)
     const { url, headers, body: wire } = target.writeRequest(request, endpoint)
@@ -136,10 +136,7 @@ function fateOf(inbound: Dialect, target: Dialect, base: object, name: string, v
   }
 }
 
-const [anthropic, , , openai] = dialects as readonly [Dialect, Dialect, Dialect, Dialect]
-const [responses, gemini, ollama] = (['openai-responses', 'gemini', 'ollama'] as const).map((id) =>
-  dialectFor(id, ''),
-) as [Dialect, Dialect, Dialect]
+const { 'anthropic-messages': anthropic, ollama, 'openai-chat': openai, 'openai-responses': responses } = clientDialects
 
 const inbounds = [
   {
@@ -223,22 +220,6 @@ const others = [
       ),
       max_tokens: { options: { num_predict: 9 } },
       stop: { options: { stop: ['END'] } },
-    },
-  },
-  {
-    inbound: gemini,
-    base: { contents: [{ role: 'user', parts: [{ text: 'Weather?' }] }] },
-    samples: {
-      safetySettings: { safetySettings: [{ category: 'c', threshold: 't' }] },
-      cachedContent: { cachedContent: 'cachedContents/a' },
-      thinkingConfig: { generationConfig: { thinkingConfig: { thinkingBudget: 9 } } },
-      responseLogprobs: { generationConfig: { responseLogprobs: true } },
-      temperature: { generationConfig: { temperature: 0.5 } },
-      top_k: { generationConfig: { topK: 5 } },
-      seed: { generationConfig: { seed: 5 } },
-      stop: { generationConfig: { stopSequences: ['END'] } },
-      presence_penalty: { generationConfig: { presencePenalty: 0.5 } },
-      response_format: { generationConfig: { responseMimeType: 'application/json' } },
     },
   },
 ]

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
-import { dialectFor } from '../../../src/chat/dialects/dialects.ts'
+import { clientDialects, dialectFor } from '../../../src/chat/dialects/dialects.ts'
 import { withoutUnseen } from '../../../src/chat/dialects/unseen-media.ts'
-import type { Dialect } from '../../../src/chat/protocol/dialect.ts'
+import type { ClientDialect, Dialect } from '../../../src/chat/protocol/dialect.ts'
 import type { ContentPart, Message } from '../../../src/chat/protocol/messages.ts'
 import { suite } from '../../helpers/suite.ts'
 
@@ -32,7 +32,7 @@ const responsesResult = {
 }
 
 /** A client's own request in each dialect, in which the call `c1` of `look` gave a text and a picture. */
-const requests: Readonly<Partial<Record<Dialect['id'], object>>> = {
+const requests: Readonly<Partial<Record<ClientDialect['id'], object>>> = {
   'anthropic-messages': {
     model: 'm',
     max_tokens: 9,
@@ -48,25 +48,6 @@ const requests: Readonly<Partial<Record<Dialect['id'], object>>> = {
       { role: 'user', content: 'Look' },
       { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
       responsesResult,
-    ],
-  },
-  gemini: {
-    contents: [
-      { role: 'user', parts: [{ text: 'Look' }] },
-      { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'look', args: {} } }] },
-      {
-        role: 'user',
-        parts: [
-          {
-            functionResponse: {
-              id: 'c1',
-              name: 'look',
-              response: { output: 'Here:' },
-              parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }],
-            },
-          },
-        ],
-      },
     ],
   },
   ollama: {
@@ -102,7 +83,7 @@ const results: readonly (readonly [Dialect['id'], model: string, written: unknow
 for (const [from, body] of Object.entries(requests))
   for (const [to, model, written] of results)
     test(`${from} to ${to} with ${model}`, () => {
-      const request = dialectFor(from as Dialect['id'], '').readRequest(body, '/v1beta/models/m:generateContent')
+      const request = clientDialects[from as ClientDialect['id']].readRequest(body)
       const sent = dialectFor(to, '').writeRequest({ ...request, model }, 'https://example.org/v1').body
       const all = (sent['messages'] ?? sent['input'] ?? sent['contents']) as readonly unknown[]
       // Some clients name the tool in its result, and OpenAI's dialect has a field for it.

@@ -74,12 +74,12 @@ test.whole('files and a schema of a template are sent along; a schema of the com
   withHome(async ({ home, write, sent }) => {
     const note = join(home.folder, 'note-de.txt')
     writeFileSync(note, 'milk')
-    const source = `model: openai:gpt-4.1-mini\nprompt: Who?\nfiles: ["${home.folder}/note-$lang.txt"]\nschema: name, age int\n`
+    const source = `model: openai:gpt-4.1-mini\nprompt: Who?\nfiles: ["${home.folder}/note-$lang.txt"]\nschema: { required: [name, age] }\n`
     write('people', source)
     const own = await sent(['-t', 'people', '--var', 'lang=de'])
     assert.match(own.messages[0].content[0].text, /milk/)
     assert.equal(own.response_format.json_schema.schema.required, ['name', 'age'])
-    const other = await sent(['-t', 'people', '--var', 'lang=de', '--schema', 'city'])
+    const other = await sent(['-t', 'people', '--var', 'lang=de', '--schema', '{"required":["city"]}'])
     assert.equal(other.response_format.json_schema.schema.required, ['city'])
   }),
 )

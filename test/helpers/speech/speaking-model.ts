@@ -1,4 +1,3 @@
-import { dialectFor } from '../../../src/chat/dialects/dialects.ts'
 import { chunksOf } from '../../../src/chat/protocol/chunks.ts'
 import {
   type ChatReply,
@@ -7,6 +6,7 @@ import {
   textOf,
   type Usage,
 } from '../../../src/chat/protocol/messages.ts'
+import { providerSide } from '../chat/gemini-provider.ts'
 import type { DialectId } from '../program/client-libraries.ts'
 import { type Answer, json } from '../providers/fake-provider.ts'
 
@@ -21,7 +21,7 @@ export function speaking(
   say: (request: ChatRequest) => Partial<Message>,
   count: (body: Record<string, unknown>) => Usage = () => fewTokens,
 ): Answer {
-  const dialect = dialectFor(api, '')
+  const dialect = providerSide(api)
   return (received, response) => {
     const body = JSON.parse(received.body)
     const request = dialect.readRequest(body, received.url)

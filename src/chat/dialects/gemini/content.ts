@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { dataUrl, parseDataUrl } from '../../../formats/formats.ts'
 import {
   argumentsText,
@@ -7,7 +6,6 @@ import {
   objectOf,
   parseArguments,
   present,
-  restOf,
   stringOf,
 } from '../../protocol/json-object.ts'
 import {
@@ -17,10 +15,9 @@ import {
   imageUrlOf,
   type Message,
   refusalOf,
-  type TextPart,
   type ToolCall,
 } from '../../protocol/messages.ts'
-import { extraOf, withExtra } from '../shared/alternation.ts'
+import { extraOf } from '../shared/alternation.ts'
 import { unsupportedMedia } from '../shared/media-support.ts'
 import { isGeneratedId } from '../shared/tool-ids.ts'
 
@@ -30,7 +27,7 @@ export function field(value: JsonObject, name: string): unknown {
 }
 
 /** Names of Gemini's fields, each by both. */
-export function inBothCases(...names: readonly string[]): ReadonlySet<string> {
+function inBothCases(...names: readonly string[]): ReadonlySet<string> {
   return new Set([...names, ...names.map(inSnakeCase)])
 }
 
@@ -53,13 +50,6 @@ export function writeParts(content: Message['content'], shown = false): JsonObje
   )
 }
 
-/** Gemini's parts as content: a plain text where they are one; a part that only Gemini has stays as it is. */
-export function readParts(parts: readonly JsonObject[]): Message['content'] {
-  const read = parts.map(readPart)
-  const [only] = read
-  return read.length === 1 && isPlainText(only!) ? (only as TextPart).text : read
-}
-
 /** The parts of a turn of the model's. Its thoughts are not sent back, but for the signatures. */
 export function writeAssistant(message: Message): readonly JsonObject[] {
   const own = extraOf(message, 'gemini')['parts']
@@ -70,24 +60,12 @@ export function writeAssistant(message: Message): readonly JsonObject[] {
   return [...signed, ...(message.tool_calls ?? []).map(writeCall)]
 }
 
-/**
- * A turn of the model's as our message; `ids` names the calls that have no id. Parts that our shape cannot express
- * (thoughts, code that ran, signatures between texts) are kept unchanged next to it, for a Gemini provider.
- */
-export function readAssistant(parts: readonly JsonObject[], ids: (name: string) => string): Message {
-  const message = readAnswer(parts, ids)
-  // Calls that Gemini's own client sends without a signature go back without one.
-  const isWhole = message.tool_calls === undefined || message.tool_calls.some(signatureOf)
-  if (isWhole && isDeepStrictEqual(writeAssistant(message), parts)) return message
-  return { ...message, ...mergeParts(message, parts) }
-}
-
-/** The same without keeping the parts: an answer, or a piece of one, in our shape. */
+/** The parts of an answer, or of a piece of one, in our shape; `ids` names the calls that have no id. */
 export function readAnswer(parts: readonly JsonObject[], ids: (name: string) => string): Message {
   const texts = parts.filter((part) => typeof part['text'] === 'string' && part['thought'] !== true)
   const reasoning = parts.filter((part) => part['thought'] === true).map((part) => stringOf(part['text']) ?? '')
   const calls = parts.filter((part) => isObject(field(part, 'functionCall'))).map((part) => readCall(part, ids))
-  const images = parts.map(readPart).filter((part) => part.type === 'image_url')
+  const images = present(parts.map(readImage))
   const signature = stringOf(field(texts.at(-1) ?? {}, 'thoughtSignature'))
   return {
     role: 'assistant',
@@ -112,7 +90,7 @@ const callPartFields = inBothCases('functionCall', 'thoughtSignature')
 const textPartFields = inBothCases('text', 'thought', 'thoughtSignature')
 
 /** A call as a part, with the signature that Gemini wants back with it. */
-export function writeCall(call: ToolCall): JsonObject {
+function writeCall(call: ToolCall): JsonObject {
   const { name, arguments: text } = call.function
   const signature = signatureOf(call)
   return {
@@ -147,35 +125,28 @@ function signLast(parts: readonly JsonObject[], signature: string): JsonObject[]
   return [...parts.slice(0, -1), { ...last, thoughtSignature: signature }]
 }
 
-function mergeParts(message: Message, parts: readonly JsonObject[]): { readonly extra_content: ExtraContent } {
-  return { extra_content: { ...message.extra_content, gemini: { parts } } }
-}
-
 function writePart(part: ContentPart): JsonObject | undefined {
-  const extra = extraOf(part as TextPart, 'gemini')
   const wire = part as JsonObject
-  if (part.type === 'foreign') return wire['dialect'] === 'gemini' ? objectOf(wire['value']) : undefined
-  if (part.type === 'text') return wire['text'] === '' ? undefined : { ...extra, text: wire['text'] }
+  if (part.type === 'text') return wire['text'] === '' ? undefined : { text: wire['text'] }
   const url = imageUrlOf(part)
-  if (url !== undefined) return writeData(url, extra)
+  if (url !== undefined) return writeData(url)
   if (part.type === 'file') {
     const data = stringOf(objectOf(wire['file'])['file_data'])
-    return data === undefined ? undefined : writeData(data, extra)
+    return data === undefined ? undefined : writeData(data)
   }
   if (part.type === 'input_audio') {
     const { data, format } = objectOf(wire['input_audio'])
-    return writeData(dataUrl(`audio/${stringOf(format) ?? 'wav'}`, String(data)), extra)
+    return writeData(dataUrl(`audio/${stringOf(format) ?? 'wav'}`, String(data)))
   }
   const refusal = refusalOf(part)
   return refusal ? { text: refusal } : undefined
 }
 
-function writeData(url: string, { mimeType, displayName, ...extra }: JsonObject): JsonObject {
+function writeData(url: string): JsonObject {
   const inline = parseDataUrl(url)
-  const named = displayName === undefined ? {} : { displayName }
-  if (inline) return { ...extra, inlineData: { mimeType: inline.mediaType, ...named, data: inline.data } }
-  const type = mimeType ?? imageType(url)
-  return { ...extra, fileData: { ...(type !== undefined && { mimeType: type }), fileUri: url } }
+  if (inline) return { inlineData: { mimeType: inline.mediaType, data: inline.data } }
+  const type = imageType(url)
+  return { fileData: { ...(type !== undefined && { mimeType: type }), fileUri: url } }
 }
 
 /** The media type that the name in an address tells, for Gemini wants one. */
@@ -184,47 +155,18 @@ function imageType(url: string): string | undefined {
   return name && `image/${name === 'jpg' ? 'jpeg' : name}`
 }
 
-/** The types of sound that OpenAI's dialect has a name for, as they are written here. */
-const soundFormats = new Map([
-  ['audio/wav', 'wav'],
-  ['audio/mp3', 'mp3'],
-])
-
-const dataFields = inBothCases('inlineData', 'fileData')
-
-/** One of Gemini's parts; one that only Gemini has stays as it is. */
-export function readPart(part: JsonObject): ContentPart {
-  if (typeof part['text'] === 'string' && part['thought'] !== true) {
-    const { text, ...rest } = part
-    return { type: 'text', text: text as string, ...withExtra('gemini', restOf(rest, new Set())) }
-  }
-  const extra = restOf(part, dataFields)
+/** A picture that the model drew, as data or an address. */
+function readImage(part: JsonObject): JsonObject | undefined {
   const inline = objectOf(field(part, 'inlineData'))
-  const mimeType = stringOf(field(inline, 'mimeType'))
+  const type = stringOf(field(inline, 'mimeType'))
   const data = stringOf(inline['data'])
-  if (mimeType !== undefined && data !== undefined) {
-    const url = dataUrl(mimeType, data)
-    const name = field(inline, 'displayName')
-    const own = withExtra('gemini', name === undefined ? extra : { ...extra, displayName: name })
-    const format = soundFormats.get(mimeType)
-    if (format !== undefined) return { type: 'input_audio', input_audio: { data, format }, ...own }
-    if (mimeType.startsWith('image/')) return { type: 'image_url', image_url: { url }, ...own }
-    return { type: 'file', file: { file_data: url }, ...own }
-  }
+  if (type?.startsWith('image/') && data !== undefined) return imageAt(dataUrl(type, data))
   const file = objectOf(field(part, 'fileData'))
   const url = stringOf(field(file, 'fileUri'))
-  const type = stringOf(field(file, 'mimeType'))
-  if (url !== undefined && (type ?? 'image/').startsWith('image/')) {
-    const own = { ...extra, ...(type !== undefined && { mimeType: type }) }
-    return {
-      type: 'image_url',
-      image_url: { url },
-      ...withExtra('gemini', Object.keys(own).length > 0 ? own : undefined),
-    }
-  }
-  return { type: 'foreign', dialect: 'gemini', value: part }
+  const isImage = (stringOf(field(file, 'mimeType')) ?? 'image/').startsWith('image/')
+  return url !== undefined && isImage ? imageAt(url) : undefined
 }
 
-function isPlainText(part: ContentPart): boolean {
-  return part.type === 'text' && part['extra_content'] === undefined
+function imageAt(url: string): JsonObject {
+  return { type: 'image_url', image_url: { url } }
 }

@@ -1,28 +1,24 @@
 import type { Quirks, WireRequest } from '../../protocol/dialect.ts'
-import { compact, type JsonObject, objectOf, parseObject, present, stringOf } from '../../protocol/json-object.ts'
+import { compact, isObject, type JsonObject, parseObject, stringOf } from '../../protocol/json-object.ts'
 import type { ChatRequest, Message, Tool } from '../../protocol/messages.ts'
 import { extraOf, groupTurns, isFailedTool, isModel, splitSystem } from '../shared/alternation.ts'
 import { withTools } from '../shared/legacy-functions.ts'
 import { isSupportedMedia } from '../shared/media-support.ts'
 import { stopsOf, tokenLimitOf } from '../shared/request-writer.ts'
 import { answeredNames, isGeneratedId } from '../shared/tool-ids.ts'
-import { field, writeAssistant, writeParts } from './content.ts'
-import { isGeminiSchema } from './schema.ts'
-import { needsSignatures, thinkingConfig } from './thinking.ts'
+import { writeAssistant, writeParts } from './content.ts'
 
 /** Our request as Gemini's (https://ai.google.dev/api/generate-content). */
 export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
   const request = withTools(asked)
   const { system, turns } = splitSystem(request.messages, quirks)
-  const extra = extraOf(request, 'gemini')
   const names = answeredNames(turns)
   const body = compact({
-    ...extra,
     contents: groupTurns(turns).flatMap((group) => writeContent(group, names, request.model)),
     systemInstruction: writeSystem(system),
-    generationConfig: writeConfig(request, extra),
+    generationConfig: writeConfig(request),
     tools: writeTools(request.tools),
-    toolConfig: writeToolConfig(request, extra),
+    toolConfig: writeToolConfig(request.tool_choice),
   })
   return { url: geminiUrl(endpoint, request), headers: { 'content-type': 'application/json' }, body }
 }
@@ -96,7 +92,6 @@ function writeAnswer(message: Message, names: ReadonlyMap<Message, string>, mode
   // Gemini's API takes bytes there, and no addresses.
   const isInside = needsSignatures(model) && media.length > 0 && media.every(({ inlineData }) => inlineData)
   const answer = {
-    ...extraOf(message, 'gemini'),
     ...(!isGeneratedId(id) && { id }),
     name,
     response,
@@ -112,14 +107,11 @@ function answerOf(text: string): JsonObject {
 
 function writeSystem(system: readonly Message[]): JsonObject | undefined {
   const parts = system.flatMap((message) => writeParts(message.content))
-  const role = system.map((message) => extraOf(message, 'gemini')['role']).find((found) => found !== undefined)
-  return parts.length > 0 ? { ...(role !== undefined && { role }), parts } : undefined
+  return parts.length > 0 ? { parts } : undefined
 }
 
-function writeConfig(request: ChatRequest, extra: JsonObject): JsonObject | undefined {
-  const own = extra['generationConfig']
+function writeConfig(request: ChatRequest): JsonObject | undefined {
   const config = compact({
-    ...objectOf(own),
     temperature: request.temperature ?? undefined,
     topP: request.top_p ?? undefined,
     topK: request.top_k ?? undefined,
@@ -129,43 +121,36 @@ function writeConfig(request: ChatRequest, extra: JsonObject): JsonObject | unde
     candidateCount: request.n ?? undefined,
     presencePenalty: request.presence_penalty ?? undefined,
     frequencyPenalty: request.frequency_penalty ?? undefined,
-    ...writeFormat(request.response_format, objectOf(own)),
+    ...writeFormat(request.response_format),
     ...(request['logprobs'] === true && { responseLogprobs: true, logprobs: request['top_logprobs'] ?? undefined }),
-    thinkingConfig: objectOf(own)['thinkingConfig'] ?? thinkingConfig(request.model, request.reasoning_effort),
+    thinkingConfig: thinkingConfig(request.model, request.reasoning_effort),
   })
-  return own !== undefined || Object.keys(config).length > 0 ? config : undefined
+  return Object.keys(config).length > 0 ? config : undefined
 }
 
-function writeFormat(format: ChatRequest['response_format'], own: JsonObject): JsonObject {
+function writeFormat(format: ChatRequest['response_format']): JsonObject {
   if (format?.type !== 'json_object' && format?.type !== 'json_schema') return {}
   const json = { responseMimeType: 'application/json' }
-  if (format.type === 'json_object' || field(own, 'responseSchema') !== undefined) return json
+  if (format.type === 'json_object') return json
   return { ...json, responseJsonSchema: format.json_schema.schema ?? { type: 'object' } }
 }
 
-/** All functions in one tool, in the place of the first; tools that Gemini runs itself stay as they are. */
+/** All functions in one tool. */
 function writeTools(tools: ChatRequest['tools']): readonly JsonObject[] | undefined {
   if (tools === undefined || tools === null) return undefined
-  const declarations = tools.filter((tool) => tool.type === 'function').map((tool) => writeTool(tool as Tool))
-  const own = present(
-    tools.map((tool) => (tool.type === 'foreign' && tool.dialect === 'gemini' ? tool.value : undefined)),
-  )
-  return declarations.length > 0 ? [{ functionDeclarations: declarations }, ...own] : own
+  const functions = tools.filter((tool) => tool.type === 'function').map((tool) => writeTool(tool as Tool))
+  return functions.length > 0 ? [{ functionDeclarations: functions }] : []
 }
 
 function writeTool(tool: Tool): JsonObject {
   const { name, description, parameters } = tool.function
-  const extra = extraOf(tool, 'gemini')
   const schema = parameters && (isGeminiSchema(parameters) ? { parameters } : { parametersJsonSchema: parameters })
-  const hasOwn = extra['parameters'] !== undefined || extra['parametersJsonSchema'] !== undefined
-  return compact({ name, description, ...(!hasOwn && schema), ...extra })
+  return compact({ name, description, ...schema })
 }
 
-function writeToolConfig(request: ChatRequest, extra: JsonObject): JsonObject | undefined {
-  const own = extra['toolConfig']
-  const choice = writeToolChoice(request.tool_choice)
-  if (choice === undefined) return own === undefined ? undefined : objectOf(own)
-  return { ...objectOf(own), functionCallingConfig: { ...objectOf(objectOf(own)['functionCallingConfig']), ...choice } }
+function writeToolConfig(choice: ChatRequest['tool_choice']): JsonObject | undefined {
+  const config = writeToolChoice(choice)
+  return config && { functionCallingConfig: config }
 }
 
 function writeToolChoice(choice: ChatRequest['tool_choice']): JsonObject | undefined {
@@ -173,4 +158,73 @@ function writeToolChoice(choice: ChatRequest['tool_choice']): JsonObject | undef
   if (typeof choice === 'object')
     return choice.type === 'function' ? { mode: 'ANY', allowedFunctionNames: [choice.function?.name ?? ''] } : undefined
   return { mode: choice === 'auto' ? 'AUTO' : choice === 'none' ? 'NONE' : 'ANY' }
+}
+
+/** Whether a JSON Schema is also one that Gemini's older field for it takes, which knows a small part of the keywords only. */
+function isGeminiSchema(schema: JsonObject): boolean {
+  return Object.entries(schema).every(([name, value]) => {
+    if (name === 'properties') return isObject(value) && Object.values(value).every(isSchema)
+    if (name === 'items') return isSchema(value)
+    if (name === 'anyOf') return Array.isArray(value) && value.every(isSchema)
+    if (name === 'type') return typeof value === 'string' && value !== 'null'
+    if (name === 'enum') return Array.isArray(value) && value.every((item) => typeof item === 'string')
+    if (name === 'format') return typeof value === 'string' && formats.includes(value)
+    return keywords.includes(name)
+  })
+}
+
+const formats = ['float', 'double', 'int32', 'int64', 'enum', 'date-time']
+
+const keywords = [
+  'title',
+  'description',
+  'maxItems',
+  'minItems',
+  'required',
+  'minProperties',
+  'maxProperties',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'propertyOrdering',
+  'minimum',
+  'maximum',
+]
+
+function isSchema(value: unknown): boolean {
+  return isObject(value) && isGeminiSchema(value)
+}
+
+/**
+ * `reasoning_effort` for a Gemini model, by the table on Google's page for its OpenAI-compatible service
+ * (https://ai.google.dev/gemini-api/docs/openai#thinking): Gemini 3 takes a level, Gemini 2.5 a budget of tokens.
+ * Undefined for models that do not think, and where no effort was asked for.
+ */
+function thinkingConfig(model: string, effort: string | undefined): JsonObject | undefined {
+  if (!effort) return undefined
+  const isPro = /-pro\b/.test(model)
+  if (needsSignatures(model)) return { thinkingLevel: levelOf(effort, isPro) }
+  if (!/gemini-2\.5/.test(model)) return undefined
+  // Gemini 2.5 Pro cannot stop thinking: 128 is the least it takes.
+  const none = isPro ? 128 : 0
+  return compact({ thinkingBudget: effort === 'none' ? none : (budgets.get(effort) ?? 8192) })
+}
+
+/** Gemini 3 and later want the signatures of their thoughts back with every call. */
+function needsSignatures(model: string): boolean {
+  return /gemini-(?:[3-9]|\d\d)/.test(model)
+}
+
+const budgets: ReadonlyMap<string, number> = new Map([
+  ['minimal', 1024],
+  ['low', 1024],
+  ['medium', 8192],
+  ['high', 24_576],
+])
+
+/** The Pro models know `low` and `high` only. */
+function levelOf(effort: string, isPro: boolean): string {
+  if (effort === 'none' || effort === 'minimal') return isPro ? 'low' : 'minimal'
+  if (effort === 'low') return 'low'
+  return effort === 'medium' && !isPro ? 'medium' : 'high'
 }

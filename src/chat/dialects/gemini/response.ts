@@ -1,20 +1,19 @@
-import type { ClientError } from '../../protocol/dialect.ts'
 import {
+  compact,
   countOf,
   isObject,
   type JsonObject,
   objectOf,
   objectsOf,
-  restOf,
   stringOf,
   wholeOf,
 } from '../../protocol/json-object.ts'
 import type { ChatReply, Choice, FinishReason, Usage } from '../../protocol/messages.ts'
-import { extraOf, withExtra } from '../shared/alternation.ts'
+import { withExtra } from '../shared/alternation.ts'
 import { choiceLogprobs, readLogprobsResult } from '../shared/logprobs.ts'
 import { generatedId } from '../shared/tool-ids.ts'
-import { malformedResponse, statusOf, throwIfError } from '../shared/wire-error.ts'
-import { field, isPlainAnswer, readAnswer, writeAssistant } from './content.ts'
+import { malformedResponse, throwIfError } from '../shared/wire-error.ts'
+import { field, isPlainAnswer, readAnswer } from './content.ts'
 
 /** Reads an answer of Gemini's; `now` in milliseconds dates it, because Gemini does not. */
 export function readResponse(body: unknown, now = Date.now()): ChatReply {
@@ -34,24 +33,13 @@ export function readResponse(body: unknown, now = Date.now()): ChatReply {
     created: Math.floor(now / 1000),
     model: stringOf(fields['modelVersion']) ?? '',
     choices: choices.length > 0 ? choices : [blockedChoice],
-    ...(isObject(usage) && { usage: readUsage(usage) }),
-    ...withExtra('gemini', restOf(fields, replyFields)),
+    ...(isObject(usage) && countsOf(usage)),
   }
 }
 
-export const replyFields: ReadonlySet<string> = new Set(['candidates', 'modelVersion', 'responseId'])
-
-/** Our answer as Gemini's. */
-export function writeResponse(reply: ChatReply): Record<string, unknown> {
-  const extra = extraOf(reply, 'gemini')
-  const blocked = isObject(extra['promptFeedback']) && blockReason(extra) !== undefined
-  return {
-    ...extra,
-    ...(!blocked && { candidates: reply.choices.map(writeCandidate) }),
-    ...(reply.usage && { usageMetadata: writeUsage(reply.usage, extra['usageMetadata']) }),
-    modelVersion: reply.model,
-    responseId: reply.id,
-  }
+/** Gemini's token counts as ours, and its own beside them. */
+export function countsOf(usage: JsonObject): Pick<ChatReply, 'extra_content'> & { readonly usage: Usage } {
+  return { usage: readUsage(usage), ...withExtra('gemini', { usageMetadata: usage }) }
 }
 
 /** A blocked prompt has no candidate, only the fact that the provider's filter blocked it. */
@@ -91,15 +79,8 @@ export function readFinish(reason: unknown, calls: boolean): FinishReason {
   return filtered.has(reason) ? 'content_filter' : 'error'
 }
 
-/** Our finish reason as Gemini's. */
-export function writeFinish(reason: FinishReason): string {
-  if (reason === 'length') return 'MAX_TOKENS'
-  if (reason === 'content_filter') return 'SAFETY'
-  return reason === 'error' ? 'OTHER' : 'STOP'
-}
-
 /** Gemini counts thoughts in addition to the answer; OpenAI counts them in. */
-export function readUsage(usage: JsonObject): Usage {
+function readUsage(usage: JsonObject): Usage {
   const thoughts = countOf(usage['thoughtsTokenCount'])
   const prompt = countOf(usage['promptTokenCount']) + countOf(usage['toolUsePromptTokenCount'])
   const completion = countOf(usage['candidatesTokenCount']) + thoughts
@@ -113,45 +94,10 @@ export function readUsage(usage: JsonObject): Usage {
   }
 }
 
-/** The same backwards; `own` is Gemini's usage where the answer came from there. */
-export function writeUsage(usage: Usage, own?: unknown): JsonObject {
-  if (isObject(own)) return own
-  const thoughts = countOf(usage.completion_tokens_details?.reasoning_tokens)
-  const cached = countOf(usage.prompt_tokens_details?.cached_tokens)
-  return {
-    promptTokenCount: usage.prompt_tokens,
-    candidatesTokenCount: Math.max(0, usage.completion_tokens - thoughts),
-    totalTokenCount: usage.total_tokens,
-    ...(thoughts > 0 && { thoughtsTokenCount: thoughts }),
-    ...(cached > 0 && { cachedContentTokenCount: cached }),
-  }
+/** How Gemini names the end of a candidate, and its words on it: an error of ours repeats them. */
+export function endingOf({ finishReason, finishMessage }: JsonObject): JsonObject | undefined {
+  return hasFinished(finishReason) ? compact({ finishReason, finishMessage }) : undefined
 }
-
-/** `{error:{code,message,status}}`; the names are those of https://cloud.google.com/apis/design/errors. */
-export function writeError(error: ClientError): { error: { code: number; message: string; status: string } } {
-  const code = statusOf(error)
-  const status = errorNames[code] ?? (code >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
-  return { error: { code, message: error.message, status } }
-}
-
-const errorNames: Readonly<Record<number, string>> = {
-  401: 'UNAUTHENTICATED',
-  403: 'PERMISSION_DENIED',
-  404: 'NOT_FOUND',
-  409: 'ABORTED',
-  429: 'RESOURCE_EXHAUSTED',
-  502: 'UNAVAILABLE',
-  503: 'UNAVAILABLE',
-  504: 'DEADLINE_EXCEEDED',
-}
-
-/** A candidate's fields that only Gemini has, such as ratings and sources; undefined where there are none. */
-export function candidateExtra(candidate: JsonObject): JsonObject | undefined {
-  return restOf(candidate, hasFinished(candidate['finishReason']) ? candidateFields : unfinishedFields)
-}
-
-const candidateFields = new Set(['content', 'index'])
-const unfinishedFields = new Set([...candidateFields, 'finishReason'])
 
 /**
  * The parts themselves. Throws a DialectError for a call without a name, and for one whose arguments come in pieces: Gemini sends
@@ -172,7 +118,7 @@ export function requireWholeCalls(parts: readonly JsonObject[]): readonly JsonOb
 function readCandidate(candidate: JsonObject, position: number, ids: () => string): Choice {
   const parts = requireWholeCalls(objectsOf(objectOf(candidate['content'])['parts']))
   const answer = readAnswer(parts, ids)
-  // Parts without a place in our shape, such as server tools, go back to Gemini's clients unchanged.
+  // Parts without a place in our shape, such as a picture that the model drew, go back to it unchanged with the next question.
   const kept = isPlainAnswer(parts) ? undefined : { parts }
   const message = kept ? { ...answer, extra_content: { ...answer.extra_content, gemini: kept } } : answer
   return {
@@ -180,18 +126,6 @@ function readCandidate(candidate: JsonObject, position: number, ids: () => strin
     message,
     finish_reason: readFinish(field(candidate, 'finishReason'), message.tool_calls !== undefined),
     ...choiceLogprobs(readLogprobsResult(field(candidate, 'logprobsResult'))),
-    ...withExtra('gemini', candidateExtra(candidate)),
-  }
-}
-
-function writeCandidate(choice: Choice): JsonObject {
-  const { message } = choice
-  const whole = extraOf(message, 'gemini')['parts'] !== undefined
-  const thought = message.reasoning_content && !whole ? [{ text: message.reasoning_content, thought: true }] : []
-  return {
-    content: { parts: [...thought, ...writeAssistant(message)], role: 'model' },
-    finishReason: writeFinish(choice.finish_reason),
-    index: choice.index,
-    ...extraOf(choice, 'gemini'),
+    ...withExtra('gemini', endingOf(candidate)),
   }
 }

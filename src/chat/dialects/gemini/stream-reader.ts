@@ -5,7 +5,6 @@ import {
   objectOf,
   objectsOf,
   parseEvent,
-  restOf,
   stringOf,
   wholeOf,
 } from '../../protocol/json-object.ts'
@@ -13,21 +12,13 @@ import { createJsonReader } from '../../protocol/json-stream.ts'
 import type { ChatChunk, Delta, FinishReason } from '../../protocol/messages.ts'
 import { createEventReader } from '../../protocol/sse.ts'
 import { withUsageSoFar } from '../../protocol/usage-so-far.ts'
-import { extraOf, withExtra } from '../shared/alternation.ts'
+import { withExtra } from '../shared/alternation.ts'
 import { choiceLogprobs, readLogprobsResult } from '../shared/logprobs.ts'
 import { assembleReader, withJsonBody } from '../shared/stream-reader.ts'
 import { generatedId } from '../shared/tool-ids.ts'
 import { throwIfError, truncatedStream } from '../shared/wire-error.ts'
-import { field, isPlainAnswer, readAnswer } from './content.ts'
-import {
-  blockReason,
-  candidateExtra,
-  hasFinished,
-  readFinish,
-  readUsage,
-  replyFields,
-  requireWholeCalls,
-} from './response.ts'
+import { field, readAnswer } from './content.ts'
+import { blockReason, countsOf, endingOf, hasFinished, readFinish, requireWholeCalls } from './response.ts'
 
 /**
  * Reads Gemini's stream, as events (`alt=sse`) or as the one JSON array that it sends without that.
@@ -87,12 +78,8 @@ function readPieces(cut: PieceReader, now: number): StreamReader {
       choices.push({ index: 0, delta: { role: 'assistant' }, finish_reason: 'content_filter' })
     }
     if (choices.length === 0) return []
-    const chunk = { ...base(), choices, ...withExtra('gemini', restOf(fields, pieceFields)) }
-    return [
-      usage
-        ? withUsageSoFar(chunk, { usage: readUsage(usage), ...withExtra('gemini', { usageMetadata: usage }) })
-        : chunk,
-    ]
+    const chunk = { ...base(), choices }
+    return [usage ? withUsageSoFar(chunk, countsOf(usage)) : chunk]
   }
 
   function base(): Pick<ChatChunk, 'id' | 'object' | 'created' | 'model'> {
@@ -115,22 +102,18 @@ function readPieces(cut: PieceReader, now: number): StreamReader {
       delta: known ? delta : { role: 'assistant', ...delta },
       finish_reason: reason,
       ...choiceLogprobs(readLogprobsResult(field(candidate, 'logprobsResult'))),
-      ...withExtra('gemini', candidateExtra(candidate)),
+      ...withExtra('gemini', endingOf(candidate)),
     }
   }
 
   function finish(): readonly ChatChunk[] {
     if (!isComplete()) throw truncatedStream()
     ended = true
-    return usage
-      ? [{ ...base(), choices: [], usage: readUsage(usage), ...withExtra('gemini', { usageMetadata: usage }) }]
-      : []
+    return usage ? [{ ...base(), choices: [], ...countsOf(usage) }] : []
   }
 
   return assembleReader({ cut, take, isComplete, isOver: () => ended, finish })
 }
-
-const pieceFields = new Set([...replyFields, 'usageMetadata'])
 
 function readDelta(parts: readonly JsonObject[], state: CandidateState, where: string): Delta {
   const first = state.calls
@@ -142,13 +125,9 @@ function readDelta(parts: readonly JsonObject[], state: CandidateState, where: s
   } = readAnswer(parts, () => generatedId(where, state.calls++))
   // Calls with an id of their own were not counted by it.
   state.calls = first + (calls?.length ?? 0)
-  const foreign = isPlainAnswer(parts) ? undefined : { event: { parts } }
   return {
     ...(answer as Delta),
     ...(content !== null && { content: content as string }),
     ...(calls && { tool_calls: calls.map((call, at) => ({ index: first + at, ...call })) }),
-    ...(foreign && {
-      extra_content: { ...answer.extra_content, gemini: { ...extraOf(answer, 'gemini'), ...foreign } },
-    }),
   }
 }

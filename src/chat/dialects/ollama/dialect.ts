@@ -1,4 +1,4 @@
-import type { Dialect } from '../../protocol/dialect.ts'
+import type { ClientDialect } from '../../protocol/dialect.ts'
 import { readWireError } from '../shared/wire-error.ts'
 import { readRequest } from './request-reader.ts'
 import { writeRequest } from './request-writer.ts'
@@ -7,7 +7,7 @@ import { createStreamReader } from './stream-reader.ts'
 import { createStreamWriter } from './stream-writer.ts'
 
 /** Ollama's /api/chat: https://docs.ollama.com/api/chat */
-export const ollama: Dialect = {
+export const ollama: ClientDialect = {
   id: 'ollama',
   matches: (endpoint) => /\/api\/chat\/?(?:[?#]|$)/.test(endpoint),
   readRequest,

@@ -8,7 +8,6 @@ import { notExpressible } from '../shared/request-check.ts'
 import { stopsOf, tokenLimitOf, wireRequest } from '../shared/request-writer.ts'
 import { answeredNames, isGeneratedId } from '../shared/tool-ids.ts'
 import { imageOf, writeCall } from './content.ts'
-import { thinkingValue } from './thinking.ts'
 
 /** Our request as Ollama's /api/chat (https://docs.ollama.com/api/chat). Without `stream: false` Ollama streams. */
 export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirks = {}): WireRequest {
@@ -75,4 +74,15 @@ function writeOptions(request: ChatRequest, own: unknown): JsonObject | undefine
     frequency_penalty: request.frequency_penalty ?? undefined,
   })
   return own !== undefined || Object.keys(options).length > 0 ? options : undefined
+}
+
+/**
+ * Ollama's `think`. gpt-oss thinks in levels and cannot stop; other models that can think do so by default
+ * (https://docs.ollama.com/capabilities/thinking), and asking one that cannot is an error: only false is sent.
+ */
+function thinkingValue(request: ChatRequest): string | boolean | undefined {
+  const effort = request.reasoning_effort
+  if (!effort) return undefined
+  if (!/gpt-oss/.test(request.model)) return effort === 'none' ? false : undefined
+  return effort === 'medium' || effort === 'high' ? effort : 'low'
 }

@@ -1,8 +1,8 @@
+import { collectReply } from '../../protocol/chunks.ts'
 import type { StreamWriter } from '../../protocol/dialect.ts'
 import { isoTime, type JsonObject } from '../../protocol/json-object.ts'
-import type { ChatChunk } from '../../protocol/messages.ts'
+import type { ChatChunk, ChatReply } from '../../protocol/messages.ts'
 import { logprobsOf } from '../shared/logprobs.ts'
-import { createStreamTail } from '../shared/stream-writer.ts'
 import { writeCall } from './content.ts'
 import { endOf, writeError } from './response.ts'
 
@@ -39,5 +39,27 @@ export function createLineWriter(fieldsOf: (message: JsonObject) => JsonObject):
       return `${last}${line(reply, { role: 'assistant', content: '' }, { done: true, ...endOf(reply) })}`
     },
     fail: (error) => `${JSON.stringify(writeError(error))}\n`,
+  }
+}
+
+/** Keeps the parts of a stream that are written at its end: calls, finish reasons, token counts. */
+interface StreamTail {
+  add(chunk: ChatChunk): void
+  /** The answer without its texts, which went out as they came. */
+  reply(): ChatReply
+}
+
+function createStreamTail(): StreamTail {
+  const waiting: ChatChunk[] = []
+  return {
+    add(chunk) {
+      const choices = chunk.choices.map((choice) => {
+        const { tool_calls: calls } = choice.delta
+        return { ...choice, delta: calls ? { tool_calls: calls } : {} }
+      })
+      const isNews = choices.some((choice) => choice.delta.tool_calls || choice.finish_reason || choice.extra_content)
+      if (waiting.length === 0 || isNews || chunk.usage || chunk.extra_content) waiting.push({ ...chunk, choices })
+    },
+    reply: () => collectReply(waiting),
   }
 }

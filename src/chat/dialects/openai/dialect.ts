@@ -1,4 +1,4 @@
-import type { Dialect } from '../../protocol/dialect.ts'
+import type { ClientDialect } from '../../protocol/dialect.ts'
 import { sourceOf } from '../../protocol/source.ts'
 import { readWireError } from '../shared/wire-error.ts'
 import { readRequest } from './request-reader.ts'
@@ -8,7 +8,7 @@ import { createStreamReader } from './stream-reader.ts'
 import { createStreamWriter } from './stream-writer.ts'
 
 /** OpenAI's chat completions, which Groq, Mistral, GitHub, OpenRouter and most local servers speak too. */
-export const openai: Dialect = {
+export const openai: ClientDialect = {
   id: 'openai-chat',
   matches: (endpoint) => /\/chat\/completions\/?(?:[?#]|$)/.test(endpoint),
   readRequest,

@@ -3,7 +3,7 @@ import type { ChatRequest, ContentPart, ExtraContent, Message } from '../../prot
 import { includedLogprobs } from './request-fields.ts'
 
 /** The keys of dialects' own fields in `extra_content`. */
-export type Owner = 'anthropic' | 'gemini' | 'ollama' | 'responses'
+export type Owner = 'anthropic' | 'ollama' | 'responses'
 
 /**
  * Fields that may be left out unnamed, by their dialect, each with the reason: it changes nothing in an answer, or our own
@@ -30,15 +30,6 @@ export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, str
     is_error: 'written as words',
     content: 'its blocks are named one by one',
     turn: 'its fields are named one by one',
-  },
-  gemini: {
-    labels: 'labels for the provider’s own records',
-    role: 'the role of an instruction, which every dialect knows',
-    parts: 'read as the message itself',
-    parameters: 'read as the schema of our shape',
-    parametersJsonSchema: 'read as the schema of our shape',
-    mimeType: 'the kind of a picture, which its address tells',
-    displayName: 'the name of a file',
   },
   ollama: {
     keep_alive: 'how long a model stays in memory',
@@ -92,15 +83,15 @@ export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, str
 }
 
 /** Fields with other fields inside: each is named by itself. */
-const nested: ReadonlySet<string> = new Set(['output_config', 'generationConfig', 'toolConfig', 'options'])
+const nested: ReadonlySet<string> = new Set(['output_config', 'options'])
 
 /** Nested fields that our shape holds too. */
-const ofConfig: ReadonlySet<string> = new Set(['effort', 'format', 'responseSchema', 'functionCallingConfig'])
+const ofConfig: ReadonlySet<string> = new Set(['effort', 'format'])
 
 /** Names of the fields that a request, its messages, parts and tools hold for another dialect than `owner`. */
 export function foreignFields(request: ChatRequest, owner: Owner | undefined): readonly string[] {
   if (!mayHoldForeign(request)) return []
-  const others = (['anthropic', 'gemini', 'ollama', 'responses'] as const).filter((name) => name !== owner)
+  const others = (['anthropic', 'ollama', 'responses'] as const).filter((name) => name !== owner)
   const found = others.flatMap((name) => [
     ...fieldsIn(request.extra_content, name).filter((field) => request[field] === undefined),
     ...(name === 'responses' ? responsesValues(request) : []),

@@ -31,7 +31,6 @@ const words: Readonly<Record<string, string>> = {
   'users.update': 'Changed the user',
   'users.role': 'Set the role of the user',
   'users.remove': 'Deleted the user',
-  'users.unlock': 'Let logins through again',
   'keys.create': 'Made the API key',
   'keys.update': 'Changed the API key',
   'keys.rotate': 'Renewed the secret of the API key',
