@@ -1,5 +1,5 @@
 /** Raised with every change of the tables, indexes and triggers of either database. */
-const schemaVersion = 8
+const schemaVersion = 9
 
 /** The name of the present schema, which a database keeps. */
 export const schemaName = nameOf(schemaVersion)
