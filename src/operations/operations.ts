@@ -91,12 +91,4 @@ export { cloneVoice, designVoice, listVoicesOfServers, showSpeechHealth, speakTe
 export { operations } from './table.ts'
 export { titleSession } from './title-session.ts'
 export { checkUsage, exportUsage, listAttempts, pruneUsage, showLastHour, showUsage } from './usage.ts'
-export {
-  countUsers,
-  createUser,
-  listUsers,
-  removeUser,
-  showUser,
-  unlockLogins,
-  updateUser,
-} from './users.ts'
+export { countUsers, createUser, listUsers, removeUser, showUser, unlockLogins, updateUser } from './users.ts'

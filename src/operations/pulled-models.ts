@@ -45,7 +45,8 @@ export const pullModel = defineOperation({
 export const listKnownModels = defineOperation({
   name: 'models.known',
   route: 'GET /api/models/known',
-  access: 'admin',
+  access: 'user',
+  scope: 'models',
   summary: 'Lists the models that can be pulled, with their licences.',
   input: z.object({}),
   output: z.object({

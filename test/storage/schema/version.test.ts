@@ -18,6 +18,7 @@ const digests: Readonly<Record<string, string>> = {
   'schema-6': '32a824f1eaff11e3',
   'schema-7': 'f7d2056fb1eb1f1b',
   'schema-8': '8dd52520ab6c1364',
+  'schema-9': '5313aaf9bea9bdfd',
 }
 
 test('is raised with every change of the tables, indexes and triggers', () => {

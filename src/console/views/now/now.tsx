@@ -16,7 +16,7 @@ const everyMs = 1000
 /** Circuits and runners change less often. */
 const slowlyMs = 10_000
 
-/** The place to look first: the last hour, what is wrong, the requests under way and the latest ones, and who answers them. */
+/** The place to look first: the last hour, what is wrong, who answers, the requests under way and the latest ones. */
 export function Now({ route }: ViewProps) {
   const requests = useData<{ requests: readonly FollowedRequest[]; live: number }>(
     (signal) => ask('GET', '/api/requests', { signal }),
@@ -46,7 +46,6 @@ export function Now({ route }: ViewProps) {
 /** How many requests are under way, and who answers chats. */
 function leadOf(live: number, { active_plugin: active, local_runner: runner }: Status): string {
   const number = live === 1 ? '1 request under way' : `${count(live)} requests under way`
-  const here = runner.models[0]
-  const answers = active ? `${active.id}: ${active.model}` : here
+  const answers = active ? `${active.id}: ${active.model}` : runner.models[0]
   return answers === undefined ? number : `${number}; ${answers} answers chats`
 }
