@@ -54,6 +54,8 @@ export interface Backups {
   create(options?: CreateOptions): Promise<KeptBackup>
   /** The newest first. */
   list(): Promise<readonly KeptBackup[]>
+  /** The path of the file of a backup. Throws `not_found`. */
+  fileOf(name: string): string
   /** Reads all of a backup. Throws a FileError or `configuration` for one that is damaged. */
   verify(source: BackupSource, options?: OpenOptions): Promise<VerifiedBackup>
   /** Throws `not_found`. */
@@ -135,6 +137,7 @@ export function createBackups(parts: BackupParts): Backups {
       }
     },
     list: target.list,
+    fileOf: (name) => fileOf({ name }),
     verify: (source, options = {}) =>
       inFolder(async (work) => {
         const { manifest } = await unpacked(source, work, options)

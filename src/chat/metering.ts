@@ -94,9 +94,10 @@ export interface MeteredAttempt {
   reportedSoFar(counts: UsageSoFar): void
   /**
    * Books the attempt; before the answer's end is sent, so that no finished answer goes unbooked. One that failed before
-   * content costs nothing. Once: later calls change nothing.
+   * content costs nothing. Once: later calls change nothing. `reason` says why it failed in one of few ways, such as
+   * `overloaded 503`: never in the words of a provider.
    */
-  ended(ending: Ending): BookedCost
+  ended(ending: Ending, reason?: string): BookedCost
   /**
    * Books an answered attempt, together with the others of this turn of the event loop. The answer is sent once `noted`
    * resolves; it never rejects.

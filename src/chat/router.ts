@@ -273,7 +273,7 @@ export function createRouter(parts: RouterParts): Router {
           return { value, report, entry, followed }
         } catch (reason) {
           const failure = reason instanceof PlaceRefused ? limited(target, reason) : reason
-          entry?.ended(endingOf(failure, signal))
+          entry?.ended(endingOf(failure, signal), failure instanceof AttemptFailed ? reasonOf(failure) : undefined)
           if (!(failure instanceof AttemptFailed)) throw failure
           observe(call, failure.attempt)
           failures.push(failure)
@@ -502,6 +502,11 @@ function limited({ plugin, runner, model }: Target, { reason }: PlaceRefused): A
     duration_ms: 0,
   }
   return new AttemptFailed(attempt, undefined, { setup: reason })
+}
+
+/** The class of a failure, and the status where there was one. */
+function reasonOf({ attempt }: AttemptFailed): string {
+  return [attempt.class, attempt.status].filter((part) => part !== undefined).join(' ')
 }
 
 /** The ending of an attempt without content. A caller that left may have been answered all the same. */

@@ -61,7 +61,7 @@ interface StdioTransport extends Transport {
  * message that is too long, leaves requests above `mostInFlight` unread, and answers those in flight after the end of
  * stdin. `write` resolves when more may be written.
  */
-function createStdioTransport(input: Readable, write: (text: string) => Promise<void>): StdioTransport {
+export function createStdioTransport(input: Readable, write: (text: string) => Promise<void>): StdioTransport {
   const splitLines = createLineSplitter(longestMessage)
   const inFlight = new Set<RequestId>()
   const waiting: string[] = []

@@ -1,5 +1,6 @@
+import { createReadStream } from 'node:fs'
 import { z } from 'zod'
-import { defineOperation } from './operation.ts'
+import { Download, defineOperation } from './operation.ts'
 
 const name = z.string().min(1).max(100)
 
@@ -48,10 +49,17 @@ export const listFullBackups = defineOperation({
   summary: 'Lists the backups of everything, the newest first.',
   failures: [503],
   input: z.object({}),
-  output: z.object({ place: z.string(), backups: z.array(kept).max(100_000) }),
+  output: z.object({
+    place: z.string(),
+    /** How often the daemon makes one, and how many of these it keeps; null where it makes none. */
+    schedule: z.object({ every_seconds: z.int(), keep: z.int() }).nullable(),
+    backups: z.array(kept).max(100_000),
+  }),
   run: async ({ app }) => {
     const backups = await app.backups()
-    return { place: backups.place, backups: await backups.list() }
+    const { every, keep } = app.settings.backup
+    const schedule = every === undefined ? null : { every_seconds: every, keep }
+    return { place: backups.place, schedule, backups: await backups.list() }
   },
 })
 
@@ -66,6 +74,23 @@ export const verifyBackup = defineOperation({
   run: async ({ app, signal }, { name, passphrase }) => (await app.backups()).verify({ name }, { passphrase, signal }),
 })
 
+export const downloadBackup = defineOperation({
+  name: 'backups.download',
+  route: 'GET /api/backups/:name',
+  access: 'admin',
+  summary: 'Gives the file of a backup; one without a passphrase holds conversations and password hashes in the clear.',
+  audited: true,
+  failures: [404, 503],
+  input: z.object({ name }),
+  produces: ['application/octet-stream'],
+  output: z.instanceof(Download),
+  deed: ({ name: subject }) => ({ subject }),
+  run: async ({ app }, { name }) => {
+    const file = createReadStream((await app.backups()).fileOf(name))
+    return new Download('application/octet-stream', file, { filename: name })
+  },
+})
+
 export const removeBackup = defineOperation({
   name: 'backups.remove',
   route: 'DELETE /api/backups/:name',
@@ -78,4 +103,4 @@ export const removeBackup = defineOperation({
   run: async ({ app }, { name }) => (await app.backups()).remove(name),
 })
 
-export const backupOperations = [createBackup, listFullBackups, verifyBackup, removeBackup]
+export const backupOperations = [createBackup, listFullBackups, downloadBackup, verifyBackup, removeBackup]

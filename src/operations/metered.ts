@@ -7,6 +7,7 @@ import {
   type Purpose,
   type RequestWatch,
 } from '../chat/chat.ts'
+import { toAppError } from '../errors.ts'
 import type { Caller } from './operation.ts'
 
 /** The account that a caller's requests are booked to. */
@@ -47,7 +48,7 @@ export async function metered<T>(
       watch.ended?.('answered', { cost })
       return result
     } catch (reason) {
-      attempt.ended(signal?.aborted ? 'cancelled' : 'failed')
+      attempt.ended(signal?.aborted ? 'cancelled' : 'failed', toAppError(reason).code)
       tell('failed')
       throw reason
     }

@@ -71,7 +71,7 @@ export {
 export { completeChat, prepareChat, reportHeaders, streamChat } from './prepare-chat.ts'
 export { listPrices, longestPriceFile, setPrices, unsetPrice } from './prices.ts'
 export { addProfileLine, editProfileLine, forgetMemories, removeProfileLine, showProfile } from './profile.ts'
-export { type PullPiece, pullModel, removeModel } from './pulled-models.ts'
+export { listKnownModels, type PullPiece, pullModel, removeModel } from './pulled-models.ts'
 export { listRequests, showLoad } from './requests.ts'
 export { reloadService, runningService } from './running-service.ts'
 export { serviceStatus } from './service.ts'
@@ -86,6 +86,7 @@ export {
   showSession,
   undoSession,
 } from './sessions.ts'
+export { listSettings } from './settings.ts'
 export { cloneVoice, designVoice, listVoicesOfServers, showSpeechHealth, speakText } from './speech.ts'
 export { operations } from './table.ts'
 export { titleSession } from './title-session.ts'

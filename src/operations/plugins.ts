@@ -235,6 +235,8 @@ export const testPlugin = defineOperation({
       throw new AppError('invalid', `Only chat plugins can be tested with a chat; ${id} is of type ${plugin.type}`)
     try {
       const { router } = await app.chat()
+      // Who tests it may have mended it: it is asked also while it rests after failures.
+      app.health.mended(id)
       const { report } = await router.complete(
         {
           request: { messages: [{ role: 'user', content: 'Say ok.' }], max_tokens: 16 },

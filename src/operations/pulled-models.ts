@@ -42,6 +42,34 @@ export const pullModel = defineOperation({
   },
 })
 
+export const listKnownModels = defineOperation({
+  name: 'models.known',
+  route: 'GET /api/models/known',
+  access: 'user',
+  scope: 'models',
+  summary: 'Lists the models that can be pulled, with their licences.',
+  input: z.object({}),
+  output: z.object({
+    models: z.array(
+      z.object({
+        name: z.string(),
+        kind: z.enum(['chat', 'embedding', 'tts']),
+        licence: z.string(),
+        summary: z.string(),
+        installed: z.boolean(),
+      }),
+    ),
+  }),
+  run: async ({ app }) => {
+    const { hub } = await app.models()
+    return {
+      models: [...hub.known.values()].map(({ name, kind, licence, summary }) => ({
+        ...{ name, kind, licence, summary, installed: hub.find(name) !== undefined },
+      })),
+    }
+  },
+})
+
 export const removeModel = defineOperation({
   name: 'models.remove',
   route: 'DELETE /api/models/:name',
@@ -98,4 +126,4 @@ async function* follow({ app, signal }: Call, name: string, nonCommercial?: bool
   }
 }
 
-export const pulledModelOperations = [pullModel, removeModel]
+export const pulledModelOperations = [listKnownModels, pullModel, removeModel]

@@ -23,6 +23,7 @@ import { responseOperations } from './responses.ts'
 import { runningServiceOperations } from './running-service.ts'
 import { serviceOperations } from './service.ts'
 import { sessionOperations } from './sessions.ts'
+import { settingOperations } from './settings.ts'
 import { speechOperations } from './speech.ts'
 import { titleSession } from './title-session.ts'
 import { usageOperations } from './usage.ts'
@@ -58,4 +59,5 @@ export const operations: readonly Operation[] = [
   ...limitOperations,
   ...backupOperations,
   ...auditOperations,
+  ...settingOperations,
 ]

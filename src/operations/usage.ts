@@ -195,6 +195,8 @@ const listed = z.object({
   duration_ms: z.int(),
   /** Milliseconds to the first content; null where the answer was not streamed. */
   first_ms: z.int().nullable(),
+  /** Why it failed, such as `overloaded 503`; null where it did not, or no more is known. */
+  reason: z.string().nullable(),
 })
 
 export const listAttempts = defineOperation({
@@ -205,19 +207,26 @@ export const listAttempts = defineOperation({
   failures: [403],
   summary:
     "Lists the attempts of the caller, or for an administrator everybody's, one by one and the newest first; by default of the last 30 days. A time in milliseconds counts to the millisecond.",
-  input: z.object({ outcome: z.prefault(listOf(outcomes), outcomes.join()), ...chosen, ...page }),
+  input: z.object({
+    outcome: z.prefault(listOf(outcomes), outcomes.join()),
+    /** The id of a request: its attempts alone. */
+    request: z.exactOptional(name),
+    ...chosen,
+    ...page,
+  }),
   output: z.object({
     attempts: z.array(listed),
     /** Whether there are older ones. */
     more: z.boolean(),
   }),
-  run: async (call, { limit, offset, outcome, ...input }) => {
+  run: async (call, { limit, offset, outcome, request, ...input }) => {
     const { store, query } = await located(call, input)
     const found: LedgerRow[] = []
     let before = 0
     for await (const batch of await store.rows({
       ...query,
       ...momentsOf(input),
+      request,
       outcomes: outcome,
       isNewestFirst: true,
     })) {
@@ -240,6 +249,7 @@ export const listAttempts = defineOperation({
         cost_source: cost.source,
         duration_ms: durationMs,
         first_ms: firstMs ?? null,
+        reason: row.reason ?? null,
       }
     })
     return { attempts, more: found.length > limit }

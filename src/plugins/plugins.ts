@@ -4,7 +4,7 @@
  * Begin with: `manifest.ts` (the fields of a document), `host.ts`, `facts.ts`.
  */
 export { embedWithPlugin } from './embeddings.ts'
-export { createFactBook, type FactBook, windowSources } from './facts.ts'
+export { createFactBook, type FactBook, type ShippedFacts, windowSources } from './facts.ts'
 export { createPluginHost, type PluginHost, type PluginView } from './host.ts'
 export { isKeyName, type KeyHosts, parseKeyHosts } from './key-rules.ts'
 export { looksLikeKey, variableOfKey } from './key-shapes.ts'
@@ -18,5 +18,4 @@ export { abilitiesOf, type ModelFacts, modelFacts } from './model-facts.ts'
 export { isPattern, longestName, type Pattern, patternOf, patternRule, withDashedDates } from './model-names.ts'
 export { pluginNotFound } from './not-found.ts'
 export { createModelLists, type ModelLists, type RefreshRequest, type RefreshRow, withListedModels } from './refresh.ts'
-export type { ShippedFacts } from './shipped-facts.ts'
 export type { PluginStore, StoredPlugins } from './store.ts'

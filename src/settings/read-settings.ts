@@ -472,6 +472,21 @@ export function originOf(
   return { value: fallback, origin: 'default' }
 }
 
+/** A setting with its value and source, for a list; `live` where a running service takes a change over. */
+export interface SettingRow {
+  readonly name: string
+  readonly value: string
+  readonly origin: string
+  readonly variable: string | null
+  readonly what: string
+  readonly live: boolean
+}
+
+export function settingRow(name: SettingName, environment: Environment, file: StoredSettings): SettingRow {
+  const { variable = null, what } = settingNames[name] as { readonly variable?: string; readonly what: string }
+  return { name, ...originOf(name, environment, file), variable, what, live: !Object.hasOwn(restartSettings, name) }
+}
+
 /** A secret by the name of its variable: from the environment, `$CREDENTIALS_DIRECTORY/NAME`, or the file named by `NAME_FILE`. */
 export function readSecret(
   name: string,

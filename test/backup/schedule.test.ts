@@ -12,12 +12,13 @@ import { suite } from '../helpers/suite.ts'
 const test = suite('scheduled backups, and backups over HTTP')
 
 test.whole('an administrator makes, lists, verifies and removes backups; nobody else does', () =>
-  withDaemon(async ({ call, register }) => {
+  withDaemon(async ({ call, register, url }) => {
     const { token } = await register('ada')
     const { token: other } = await register('bob')
     for (const [method, path] of [
       ['POST', '/api/backups'],
       ['GET', '/api/backups'],
+      ['GET', '/api/backups/x'],
       ['POST', '/api/backups/x/verify'],
       ['DELETE', '/api/backups/x'],
     ] as const)
@@ -28,7 +29,13 @@ test.whole('an administrator makes, lists, verifies and removes backups; nobody 
     assert.equal((await call('GET', '/api/backups', { token })).body.backups, [made.body])
     assert.is((await call('POST', `/api/backups/${name}/verify`, { token, body: {} })).body.users, 2)
     for (const path of ['..%2Faichat.db', encodeURIComponent('/etc/passwd'), 'aichat.db', name.replace('2', '1')])
-      assert.is((await call('POST', `/api/backups/${path}/verify`, { token, body: {} })).status, 404, path)
+      for (const [method, verb] of [
+        ['POST', '/verify'],
+        ['GET', ''],
+      ] as const)
+        assert.is((await call(method, `/api/backups/${path}${verb}`, { token })).status, 404, path)
+    const file = await fetch(`${url}/api/backups/${name}`, { headers: { authorization: `Bearer ${token}` } })
+    assert.is((await file.arrayBuffer()).byteLength, made.body.bytes)
     assert.is((await call('DELETE', `/api/backups/${name}`, { token })).status, 200)
     assert.is((await call('DELETE', `/api/backups/${name}`, { token })).status, 404)
   }),

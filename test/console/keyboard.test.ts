@@ -123,7 +123,7 @@ test('a backup, a plugin, a voice and a user: each dialog gives the focus back t
   await tabTo(visit, 'Back up now')
   await keyboard.press('Enter')
   await page.getByRole('button', { name: 'Restore' }).nth(1).waitFor()
-  await opensAndReturns('Restore')
+  await opensAndReturns(/^Restore/)
   await tabTo(visit, 'Export')
   await tabTo(visit, 'Verify')
   await keyboard.press('Enter')

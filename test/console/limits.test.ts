@@ -102,7 +102,7 @@ test('budgets name their keys, and all keys are listed, beyond the first page of
     await route.fulfill({ json: { keys: [...many, ...keys].slice(offset, offset + 1000), total } })
   })
   await goTo(visit, 'usage/budgets', 'Usage')
-  await page.getByRole('heading', { name: 'Key the last of all' }).waitFor()
+  await page.getByRole('cell', { name: 'Key the last of all' }).first().waitFor()
   assert.is(await page.getByText(late.id).count(), 0)
   await page.getByRole('link', { name: 'API keys' }).click()
   await page.getByText('the last of all').waitFor()

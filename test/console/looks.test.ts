@@ -52,7 +52,7 @@ test('in another language, 3,840 pixels wide: numbers, dates and distances in ti
   const { page, troubles } = visit
   const texts: Record<string, string> = {}
   for (const [name, place, heading, shown] of [
-    ['now', 'now', 'Now', 'Local runner'],
+    ['now', 'now', 'Now', 'answers chats'],
     ['memories', `personas/${scene.persona}/memories`, 'Mia', 'Minka'],
     ['usage', 'usage', 'Usage', 'second-model'],
     ['keys', 'usage/keys', 'Usage', 'night job'],
@@ -93,6 +93,11 @@ async function examine({ page }: Visit, name: string): Promise<void> {
 async function fits(page: Page, name: string): Promise<void> {
   const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
   assert.ok(overflow <= 0, `${name} is ${overflow} px wider than the window`)
+}
+
+/** Waits until a text is there. */
+function shows(text: string): NonNullable<Place['prepare']> {
+  return ({ page }) => page.getByText(text).first().waitFor()
 }
 
 function placesOf({ call, persona, admin: { token } }: Furnished): readonly Place[] {
@@ -141,12 +146,7 @@ function placesOf({ call, persona, admin: { token } }: Furnished): readonly Plac
       },
     },
     { name: 'personas', place: 'personas', heading: 'Personas' },
-    {
-      name: 'memories',
-      place: `personas/${persona}/memories`,
-      heading: 'Mia',
-      prepare: async ({ page }) => page.getByText('Minka').first().waitFor(),
-    },
+    { name: 'memories', place: `personas/${persona}/memories`, heading: 'Mia', prepare: shows('Minka') },
     {
       name: 'search',
       place: `personas/${persona}/memories`,
@@ -183,36 +183,31 @@ function placesOf({ call, persona, admin: { token } }: Furnished): readonly Plac
       heading: 'Usage',
       prepare: async ({ page }) => page.getByRole('cell', { name: 'failed' }).first().waitFor(),
     },
-    {
-      name: 'budgets',
-      place: 'usage/budgets',
-      heading: 'Usage',
-      prepare: async ({ page }) => page.getByText('left of').first().waitFor(),
-    },
-    {
-      name: 'keys',
-      place: 'usage/keys',
-      heading: 'Usage',
-      prepare: async ({ page }) => page.getByText('night job').waitFor(),
-    },
+    { name: 'budgets', place: 'usage/budgets', heading: 'Usage', prepare: shows('left of') },
+    { name: 'keys', place: 'usage/keys', heading: 'Usage', prepare: shows('night job') },
     {
       name: 'new-key',
       place: 'usage/keys',
       heading: 'Usage',
       prepare: async ({ page }) => page.getByRole('button', { name: 'New key' }).click(),
     },
+    { name: 'prices', place: 'usage/prices', heading: 'Usage', prepare: shows('custom') },
+    {
+      name: 'forgotten',
+      place: `personas/${persona}/forgotten`,
+      heading: 'Mia',
+      prepare: shows('Nothing was forgotten'),
+    },
+    { name: 'service', place: 'service', heading: 'Service', prepare: shows('To pull') },
+    { name: 'backups', place: 'service/backups', heading: 'Service', prepare: shows('No backup yet') },
+    { name: 'settings', place: 'service/settings', heading: 'Service', prepare: shows('api.port') },
     {
       name: 'plugins',
       place: 'plugins',
       heading: 'Plugins and models',
       prepare: async ({ page }) => page.getByRole('link', { name: 'Custom' }).waitFor(),
     },
-    {
-      name: 'plugin',
-      place: 'plugins/custom',
-      heading: 'Custom',
-      prepare: async ({ page }) => page.getByText('other-model').waitFor(),
-    },
+    { name: 'plugin', place: 'plugins/custom', heading: 'Custom', prepare: shows('other-model') },
     {
       name: 'install',
       place: 'plugins',
@@ -234,17 +229,7 @@ function placesOf({ call, persona, admin: { token } }: Furnished): readonly Plac
       heading: 'Voices',
       prepare: async ({ page }) => page.getByRole('button', { name: 'Listen to Ryan' }).waitFor(),
     },
-    {
-      name: 'users',
-      place: 'users',
-      heading: 'Users',
-      prepare: async ({ page }) => page.getByText('ada@example.org').or(page.getByText('(you)')).first().waitFor(),
-    },
-    {
-      name: 'audit',
-      place: 'audit',
-      heading: 'Audit',
-      prepare: async ({ page }) => page.getByText('Registered').first().waitFor(),
-    },
+    { name: 'users', place: 'users', heading: 'Users', prepare: shows('(you)') },
+    { name: 'audit', place: 'audit', heading: 'Audit', prepare: shows('Registered') },
   ]
 }

@@ -56,10 +56,10 @@ const provider: Answer = async ({ body }, response) => {
 }
 
 /** Opens a scene without users. */
-async function openScene(): Promise<Scene> {
+async function openScene(environment: Record<string, string> = {}): Promise<Scene> {
   const standIns = [await openStandIn(provider), await openStandIn(provider)] as const
   const browser = await openBrowser()
-  const daemon = await openDaemon({ CUSTOM_API_KEY: 'sk-of-the-test' })
+  const daemon = await openDaemon({ CUSTOM_API_KEY: 'sk-of-the-test', ...environment })
   const [first, second] = standIns
   const { plugins } = daemon.installation.app
   const retry = { attempts: 1 }
@@ -82,8 +82,11 @@ async function openScene(): Promise<Scene> {
 }
 
 /** Does something in a scene without users and closes it. */
-export async function withScene(work: (scene: Scene) => Promise<void>): Promise<void> {
-  await using scene = closing(await openScene())
+export async function withScene(
+  work: (scene: Scene) => Promise<void>,
+  environment?: Record<string, string>,
+): Promise<void> {
+  await using scene = closing(await openScene(environment))
   await work(scene)
 }
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import * as assert from 'uvu/assert'
-import { createStdioTransport } from '../../src/mcp-server/stdio-transport.ts'
+import { createStdioTransport } from '../../src/mcp-server/stdio.ts'
 import { yieldToEventLoop } from '../../src/process/event-loop-turns.ts'
 import { suite } from '../helpers/suite.ts'
 

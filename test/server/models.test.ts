@@ -98,6 +98,11 @@ test('a followed pull tells its progress and ends with what became of it', async
       ({ id, runner }: { id: string; runner: string }) => id === 'smollm2-360m' && runner === 'embedded',
     ),
   )
+  const { models } = (await ask(url, '/api/models/known')).body
+  assert.equal(
+    models.filter(({ installed }: { installed: boolean }) => installed).map(({ name }: { name: string }) => name),
+    ['smollm2-360m'],
+  )
   assert.is((await ask(url, '/api/models/pull', { name: 'nothing' })).status, 404)
 })
 

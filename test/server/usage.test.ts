@@ -78,7 +78,11 @@ test('attempts are listed one by one, newest first, by outcome and page, and the
   assert.is((await bob('GET', `/api/usage/attempts?since=${'9'.repeat(99)}`)).status, 400)
   assert.is((await bob('GET', `/api/usage/attempts?since=x`)).status, 400)
   const [row] = (await ada('GET', '/api/usage/attempts?user=ada-1')).body.attempts
-  assert.equal([row.cost_usd, row.input_tokens, row.key, row.first_ms], ['0.25', 12, null, null])
+  assert.equal([row.cost_usd, row.input_tokens, row.key, row.first_ms, row.reason], ['0.25', 12, null, null, null])
+  const [failed] = (await ada('GET', '/api/usage/attempts?outcome=failed')).body.attempts
+  assert.match(failed.reason, /^[a-z_]+ [45]\d\d$/, 'a class and a status, never the words of a provider')
+  assert.equal(await listOf(ada, `?request=${failed.request}`), [['bob-2 failed'], false])
+  assert.equal(await listOf(bob, `?request=${row.request}`), [[], false])
   const sumsOf = async (as: UserDaemon['ada']) => {
     const { minutes } = (await as('GET', '/api/usage/last-hour')).body
     const sum = (name: string) =>
@@ -133,7 +137,7 @@ test('an export has each attempt, names of users beside ids, and no formulas', (
     assert.match(headings, /^time,day,request,attempt,user,username,key,/)
     assert.match(first, /,r1,1,ada-1,,,,'@sum,"'=HYPERLINK\(""http:\/\/x""\)",chat,answered,false,false,10,0,/)
     assert.match(second, /,r2,1,gone,,'\tcell,,,"a,""b""",chat,/)
-    assert.match(second, /,0\.000000007,7,shipped,p1,12,$/)
+    assert.match(second, /,0\.000000007,7,shipped,p1,12,,$/)
     assert.equal(rest, [''])
     const rows = JSON.parse(await (await read('json')).text())
     assert.equal(

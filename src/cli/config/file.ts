@@ -12,20 +12,14 @@ import {
   pathsOf,
   readSettingsFile,
   type SettingName,
+  type SettingRow,
   settingNames,
   settingProblems,
+  settingRow,
   settingsFile,
   unknownEntries,
 } from '../../settings/settings.ts'
 import { whileLocked } from '../../storage/storage.ts'
-
-export interface SettingRow {
-  readonly name: string
-  readonly value: string
-  readonly origin: string
-  readonly variable: string | null
-  readonly what: string
-}
 
 /** All settings with values and sources. */
 export function listSettings(environment: Environment): readonly SettingRow[] {
@@ -76,7 +70,7 @@ export function unsetSetting(environment: Environment, name: string): SettingRow
   const removed = isStray ? name : known(name)
   change(paths, (file) => file.delete(removed))
   return isStray
-    ? { name, value: '', origin: 'default', variable: null, what: 'no setting' }
+    ? { name, value: '', origin: 'default', variable: null, what: 'no setting', live: false }
     : row(environment, known(removed))
 }
 
@@ -96,13 +90,7 @@ export function settingsPaths(environment: Environment): Record<string, string> 
 }
 
 function row(environment: Environment, name: SettingName): SettingRow {
-  const { variable, what } = settingNames[name]
-  return {
-    name,
-    ...originOf(name, environment, readSettingsFile(pathsOf(environment))),
-    variable: variable ?? null,
-    what,
-  }
+  return settingRow(name, environment, readSettingsFile(pathsOf(environment)))
 }
 
 function known(name: string): SettingName {

@@ -6,7 +6,7 @@ interface ConfirmProps {
   readonly title: string
   readonly submit: string
   readonly work: () => Promise<unknown>
-  readonly onDone: () => void
+  readonly onDone?: () => void
   readonly onClose: () => void
   readonly children: ComponentChildren
 }
@@ -16,7 +16,7 @@ export function Confirm({ title, submit, work, onDone, onClose, children }: Conf
   const action = useAction(async () => {
     await work()
     onClose()
-    onDone()
+    onDone?.()
   })
   return (
     <Dialog title={title} onClose={onClose}>

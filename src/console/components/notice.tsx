@@ -56,7 +56,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
 }
 
 /** Stands for content that is on its way. */
-function Loading() {
+export function Loading() {
   return (
     <p class="loading muted" role="status">
       Loading …

@@ -56,6 +56,13 @@ const views: readonly ViewEntry[] = [
     View: lazy(async () => (await import('../views/users/users.tsx')).Users),
   },
   {
+    name: 'service',
+    title: 'Service',
+    icon: 'service',
+    isForAdmins: true,
+    View: lazy(async () => (await import('../views/service/service.tsx')).Service),
+  },
+  {
     name: 'audit',
     title: 'Audit',
     icon: 'audit',

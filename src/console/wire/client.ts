@@ -82,18 +82,18 @@ export async function send(method: Method, path: string, options: AskOptions = {
     })
   })
   if (response.ok) return response
-  const refused = await refusalOf(response)
+  const refused = refusalIn(response.status, await response.json().catch(() => undefined))
   // A late answer to the login before says nothing about this one.
   const isOver = response.status === 401 && sent !== undefined && sent === secret() && !path.endsWith('/login')
   if (isOver) for (const listener of endListeners) listener()
   throw refused
 }
 
-async function refusalOf(response: Response): Promise<Refused> {
-  const failure: unknown = await response.json().catch(() => undefined)
+/** The refusal in the body of an answer. */
+export function refusalIn(status: number, failure: unknown): Refused {
   const { error, details, code } = (failure ?? {}) as { error?: unknown; details?: unknown; code?: unknown }
-  return new Refused(response.status, {
-    error: typeof error === 'string' ? error : `The server answered with status ${response.status}`,
+  return new Refused(status, {
+    error: typeof error === 'string' ? error : `The server answered with status ${status}`,
     details: Array.isArray(details) ? details.map(String) : [],
     ...(typeof code === 'string' && { code }),
   })

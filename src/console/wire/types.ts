@@ -6,19 +6,26 @@ import type {
   listAttempts,
   listBackups,
   listChatModels,
+  listEvictions,
+  listFullBackups,
   listKeys,
+  listKnownModels,
   listLimits,
   listMemories,
+  listModels,
   listPersonas,
   listPlugins,
   listPrices,
   listRequests,
   listSessions,
+  listSettings,
   listUsers,
   listVoicesOfServers,
   OutputOf,
+  PullPiece,
   readDocument,
   refreshModels,
+  reloadService,
   removeMemory,
   searchMemories,
   searchSessions,
@@ -34,6 +41,7 @@ import type {
   showUsage,
   systemInfo,
   testPlugin,
+  verifyBackup,
   verifyPersona,
   whoAmI,
 } from '../../operations/operations.ts'
@@ -74,3 +82,11 @@ export type SpeechServer = OutputOf<typeof showSpeechHealth>['servers'][number]
 export type Voice = OutputOf<typeof listVoicesOfServers>['voices'][number]
 export type AuditEntry = OutputOf<typeof showAudit>['entries'][number]
 export type User = OutputOf<typeof listUsers>['users'][number]
+export type Model = OutputOf<typeof listModels>['models'][number]
+export type KnownModel = OutputOf<typeof listKnownModels>['models'][number]
+export type FullBackups = OutputOf<typeof listFullBackups>
+export type VerifiedBackup = OutputOf<typeof verifyBackup>
+export type Setting = OutputOf<typeof listSettings>['settings'][number]
+export type Reloaded = OutputOf<typeof reloadService>
+export type Eviction = OutputOf<typeof listEvictions>['evictions'][number]
+export type { PullPiece }

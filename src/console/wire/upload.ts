@@ -1,4 +1,4 @@
-import { Refused } from './client.ts'
+import { Refused, refusalIn } from './client.ts'
 import { secret } from './secret.ts'
 
 /**
@@ -19,14 +19,8 @@ export function upload<T>(
     request.setRequestHeader('content-type', 'application/octet-stream')
     request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 1))
     request.addEventListener('load', () => {
-      const failure = request.response as { error?: string; details?: string[] } | null
-      if (request.status < 400) return resolve(request.response as T)
-      reject(
-        new Refused(request.status, {
-          error: failure?.error ?? 'The file was refused',
-          details: failure?.details ?? [],
-        }),
-      )
+      if (request.status < 400) resolve(request.response as T)
+      else reject(refusalIn(request.status, request.response))
     })
     request.addEventListener('error', () => reject(new Refused(0, { error: 'The server does not answer' })))
     request.addEventListener('abort', () => reject(new Refused(0, { error: 'The upload was stopped' })))

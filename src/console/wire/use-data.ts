@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { problemOf, Refused } from './client.ts'
+import { ask, problemOf, type Query, Refused } from './client.ts'
 
 /** Data of the API in a view: the latest answer stays while the next one is on its way. */
 export interface Data<T> {
@@ -66,4 +66,11 @@ export function useData<T>(
   }, [everyMs])
   const replace = useCallback((value: T) => setState({ value, at: Date.now(), isLoading: false }), [])
   return { value: state.value, problem: state.problem, isLoading: state.isLoading, reload, replace }
+}
+
+/** A list of the API: `name` is its field in the answer. */
+export function useList<T>(path: string, name: string, query: Query = {}, everyMs?: number): Data<readonly T[]> {
+  const load = async (signal: AbortSignal) =>
+    (await ask<Readonly<Record<string, readonly T[]>>>('GET', path, { query, signal }))[name]!
+  return useData(load, [path, ...Object.values(query)], everyMs)
 }

@@ -45,6 +45,8 @@ export const usageTables: readonly Table[] = [
       ...required('int8', 'duration_ms'),
       // NULL where the answer was not streamed, and in rows of builds before schema-8.
       ...optional('int8', 'first_ms'),
+      // NULL where it did not fail, and in rows of builds before schema-9.
+      ...optional('int8', 'reason'),
       id: { type: 'int8', sqlite: 'rowid', isNumbered: true },
     },
     indexes: { ledger_time: { sqlite: 'day, at', postgres: 'day, at, id' } },

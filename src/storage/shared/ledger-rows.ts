@@ -30,6 +30,7 @@ export const ledgerColumns = {
   price: 'integer',
   duration_ms: 'integer',
   first_ms: 'integer',
+  reason: 'integer',
 } as const
 
 type NullColumn =
@@ -43,7 +44,7 @@ type NullColumn =
       | 'audio_input'
       | 'audio_output'
     )
-  | ('characters' | 'service_tier' | 'speed' | 'cost' | 'cost_source' | 'price' | 'first_ms')
+  | ('characters' | 'service_tier' | 'speed' | 'cost' | 'cost_source' | 'price' | 'first_ms' | 'reason')
 
 /** A row of the table. */
 export type LedgerRecord = { readonly request: string; readonly user: number } & {
@@ -85,6 +86,7 @@ export function valuesOf(row: LedgerRow, idOf: (name: string) => number): readon
     number(cost.priceId),
     row.durationMs,
     row.firstMs ?? null,
+    number(row.reason),
   ]
 }
 
@@ -127,6 +129,7 @@ export function rowOf(record: LedgerRecord, nameOf: (id: number) => string): Led
     },
     durationMs: record.duration_ms,
     ...(record.first_ms !== null && { firstMs: record.first_ms }),
+    ...(record.reason !== null && { reason: nameOf(record.reason) }),
   }
 }
 

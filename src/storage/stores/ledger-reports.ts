@@ -26,7 +26,8 @@ async function conditionOf(query: RowQuery, names: LedgerNames): Promise<Stateme
   const named = wanted.reduce((all, [column, name]) => sql`${all} AND ${raw(`"${column}"`)} = ${idOf(name)}`, sql`true`)
   const since = from === undefined ? named : sql`${named} AND at >= ${from}`
   const within = to === undefined ? since : sql`${since} AND at <= ${to}`
-  return query.outcomes ? sql`${within} AND ${isOneOf(query.outcomes)}` : within
+  const asked = query.request === undefined ? within : sql`${within} AND request = ${query.request}`
+  return query.outcomes ? sql`${asked} AND ${isOneOf(query.outcomes)}` : asked
 }
 
 /** Sums by the columns of the query, in their order; at most `query.most` groups, where that is set. */
@@ -121,8 +122,17 @@ export async function* readRows(
   }
 }
 
-function namesIn({ user, api_key, plugin, model, service_tier, speed, price }: LedgerRecord): readonly number[] {
-  return [user, api_key, plugin, model, service_tier, speed, price].filter((name) => name !== null)
+function namesIn({
+  user,
+  api_key,
+  plugin,
+  model,
+  service_tier,
+  speed,
+  price,
+  reason,
+}: LedgerRecord): readonly number[] {
+  return [user, api_key, plugin, model, service_tier, speed, price, reason].filter((name) => name !== null)
 }
 
 /** The column of each part of a query. */

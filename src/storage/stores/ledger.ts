@@ -56,10 +56,11 @@ function* append(rows: readonly LedgerRow[], idOf: (name: string) => number): Wo
 
 /** All names in rows. */
 function* namesIn(rows: readonly LedgerRow[]): Generator<string> {
-  for (const { user, key, plugin, model, amounts, cost } of rows) {
+  for (const { user, key, plugin, model, amounts, cost, reason } of rows) {
     yield user
     yield model
-    for (const name of [key, plugin, amounts.serviceTier, amounts.speed, cost.priceId]) if (name != null) yield name
+    for (const name of [key, plugin, amounts.serviceTier, amounts.speed, cost.priceId, reason])
+      if (name != null) yield name
   }
 }
 

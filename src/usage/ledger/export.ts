@@ -36,6 +36,7 @@ const columns = {
   price_id: ({ cost }) => cost.priceId,
   duration_ms: ({ durationMs }) => durationMs,
   first_ms: ({ firstMs }) => firstMs ?? null,
+  reason: ({ reason }) => reason ?? null,
 } satisfies Record<string, (row: LedgerRow, names: UsageNames) => string | number | boolean | null>
 
 const headings = Object.keys(columns)

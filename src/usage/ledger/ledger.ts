@@ -38,6 +38,8 @@ export interface LedgerRow {
   readonly durationMs: number
   /** From its beginning to the first content of a streamed answer: milliseconds. */
   readonly firstMs?: number | undefined
+  /** Why it failed, in one of few ways: `overloaded 503`. */
+  readonly reason?: string | undefined
   /** The reservation in the budgets that this row settles. */
   readonly reservation?: string | undefined
 }
@@ -106,6 +108,8 @@ export type LedgerProblems = readonly string[]
 
 /** Rows by time, by the columns of a query, or by their outcomes. */
 export interface RowQuery extends Omit<UsageQuery, 'by' | 'most'> {
+  /** The attempts of one request. */
+  readonly request?: string | undefined
   /** All of them by default. */
   readonly outcomes?: readonly LedgerRow['outcome'][] | undefined
   /** Milliseconds since 1970 UTC, both inclusive, within the days. */

@@ -28,6 +28,7 @@ const row = z.object({
   cost: z.object({ nano: count.nullable(), source: z.enum(costSources).nullable(), priceId: name.nullable() }),
   durationMs: count,
   firstMs: part,
+  reason: name.optional(),
   reservation: name.optional(),
 })
 

@@ -163,8 +163,8 @@ class Booked implements MeteredAttempt {
     this.since = 0
   }
 
-  ended(ending: Ending): BookedCost {
-    this.cost ??= this.book(ending, this.call.parts.ledger.book)
+  ended(ending: Ending, reason?: string): BookedCost {
+    this.cost ??= this.book(ending, this.call.parts.ledger.book, reason)
     return this.cost
   }
 
@@ -176,7 +176,7 @@ class Booked implements MeteredAttempt {
     return { cost: this.cost, noted }
   }
 
-  private book(ending: Ending, note: (row: LedgerRow) => void): BookedCost {
+  private book(ending: Ending, note: (row: LedgerRow) => void, reason?: string): BookedCost {
     const { call, place, reservation } = this
     const { prices, tokens, days, now, clock } = call.parts
     if (ending === 'unsent') {
@@ -213,6 +213,7 @@ class Booked implements MeteredAttempt {
       cost,
       durationMs: Math.max(0, Math.round(now() - this.begun)),
       ...(first !== undefined && { firstMs: Math.max(0, Math.round(first - this.begun)) }),
+      ...(reason && ending !== 'answered' && { reason }),
       ...(reservation !== undefined && { reservation }),
     })
     const { nano, source } = cost

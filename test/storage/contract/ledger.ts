@@ -78,7 +78,7 @@ export const ledgerRules: readonly Rule[] = [
         row('a', 1, { at: minute, firstMs: 100, user: 'eve' }),
         row('b', 1, { at: minute + 1, firstMs: 200, outcome: 'broken' }),
         row('c', 1, { at: minute + 2, outcome: 'cancelled', cost: { nano: null, source: null, priceId: null } }),
-        row('d', 1, { at: minute + 60_000, outcome: 'failed' }),
+        row('d', 1, { at: minute + 60_000, outcome: 'failed', reason: 'overloaded 503' }),
       ])
       const { by: _, ...time } = june
       const asked = async (query: Partial<RowQuery>) =>
@@ -87,6 +87,7 @@ export const ledgerRules: readonly Rule[] = [
       assert.is(await asked({ isNewestFirst: true, from: minute + 1, to: minute + 2 }), 'cb')
       assert.is(await asked({ isNewestFirst: true, outcomes: ['failed', 'broken'] }), 'db')
       assert.is(await asked({ outcomes: ['answered'], user: 'ada' }), '')
+      assert.is((await rowsOf(ledger, { ...time, request: 'd' }))[0]?.reason, 'overloaded 503')
       assert.equal(await ledger.minutes({ ...time, from: minute }), [
         { at: minute, requests: 3, failed: 1, cost_nano: 14, first_ms: 150 },
         { at: minute + 60_000, requests: 1, failed: 1, cost_nano: 7, first_ms: null },

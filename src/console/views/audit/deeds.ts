@@ -64,6 +64,7 @@ const words: Readonly<Record<string, string>> = {
   'personas.import': 'Imported the persona',
   'memories.wipe': 'Wiped memories of the persona',
   'backups.create': 'Backed up everything',
+  'backups.download': 'Saved the backup',
   'backups.remove': 'Removed the backup',
   'backups.restore': 'Restored a backup of everything',
 }

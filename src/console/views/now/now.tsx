@@ -7,7 +7,6 @@ import { ask } from '../../wire/client.ts'
 import type { FollowedRequest, LastHour as Hour, Load, Status } from '../../wire/types.ts'
 import { useData } from '../../wire/use-data.ts'
 import { LastHour } from './last-hour.tsx'
-import { Places } from './places.tsx'
 import { RequestList } from './request-list.tsx'
 import { RequestStory } from './request-story.tsx'
 import { Troubles } from './troubles.tsx'
@@ -17,7 +16,7 @@ const everyMs = 1000
 /** Circuits and runners change less often. */
 const slowlyMs = 10_000
 
-/** The place to look first: the last hour, what is wrong, the requests under way and the latest ones, and who answers them. */
+/** The place to look first: the last hour, what is wrong, who answers, the requests under way and the latest ones. */
 export function Now({ route }: ViewProps) {
   const requests = useData<{ requests: readonly FollowedRequest[]; live: number }>(
     (signal) => ask('GET', '/api/requests', { signal }),
@@ -30,10 +29,7 @@ export function Now({ route }: ViewProps) {
   const { requests: list = [], live = 0 } = requests.value ?? {}
   const [id] = route.rest
   return (
-    <Page
-      title="Now"
-      lead={requests.value && (live === 1 ? '1 request under way' : `${count(live)} requests under way`)}
-    >
+    <Page title="Now" lead={requests.value && status.value && leadOf(live, status.value)}>
       <Problem of={requests.problem ?? status.problem ?? load.problem ?? hour.problem} />
       {hour.value && <LastHour hour={hour.value} />}
       {status.value && load.value && hour.value && (
@@ -42,10 +38,14 @@ export function Now({ route }: ViewProps) {
       <Section title="Requests" actions={<a href={linkTo('usage', 'requests')}>All requests</a>}>
         <RequestList requests={list} isLoading={requests.value === undefined} />
       </Section>
-      <Section title="Who answers">
-        <Places status={status.value} load={load.value} />
-      </Section>
       {id !== undefined && <RequestStory key={id} id={id} onClose={() => goTo('now')} />}
     </Page>
   )
+}
+
+/** How many requests are under way, and who answers chats. */
+function leadOf(live: number, { active_plugin: active, local_runner: runner }: Status): string {
+  const number = live === 1 ? '1 request under way' : `${count(live)} requests under way`
+  const answers = active ? `${active.id}: ${active.model}` : runner.models[0]
+  return answers === undefined ? number : `${number}; ${answers} answers chats`
 }

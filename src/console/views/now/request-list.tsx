@@ -1,6 +1,6 @@
+import { numberColumn, timeColumn } from '../../components/columns.tsx'
 import { Empty } from '../../components/notice.tsx'
 import { type Column, Table } from '../../components/table.tsx'
-import { Time } from '../../components/time.tsx'
 import { count, duration } from '../../page/format.ts'
 import { linkTo } from '../../page/route.ts'
 import { useSession } from '../../page/session.ts'
@@ -43,14 +43,9 @@ export function RequestList({
       of: ({ output_tokens, estimated }) => `${estimated && output_tokens > 0 ? '≈ ' : ''}${count(output_tokens)}`,
       isNumber: true,
     },
-    {
-      name: 'First token',
-      of: ({ first_content_ms: ms }) => (ms === null ? '' : duration(ms)),
-      isNumber: true,
-      isExtra: true,
-    },
-    { name: 'Time', of: ({ duration_ms }) => duration(duration_ms), isNumber: true, isExtra: true },
-    { name: 'Begun', of: ({ started_at }) => <Time at={started_at} />, isExtra: true },
+    numberColumn('First token', ({ first_content_ms: ms }) => ms, duration, { isExtra: true }),
+    numberColumn('Time', ({ duration_ms }) => duration_ms, duration, { isExtra: true }),
+    timeColumn('Begun', ({ started_at }) => started_at, '', { isExtra: true }),
   ]
   return (
     <Table

@@ -53,8 +53,8 @@ function troublesOf({ status, load, hour }: Parts, isAdmin: boolean): readonly T
     ...(active === null && runner.models.length === 0
       ? [
           {
-            text: 'No provider is connected, and no model runs on this machine.',
-            ...forAdmin(linkTo('chat'), 'Connect one'),
+            text: 'No provider is active, and no model runs on this machine.',
+            ...forAdmin(linkTo('plugins'), 'Choose one'),
           },
         ]
       : []),

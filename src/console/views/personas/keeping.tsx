@@ -1,20 +1,18 @@
 import { useState } from 'preact/hooks'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
-import { Confirm } from '../../components/confirm.tsx'
+import { numberColumn, textColumn, timeColumn } from '../../components/columns.tsx'
 import { Form } from '../../components/dialog.tsx'
 import { Check, Select, TextField } from '../../components/field.tsx'
-import { Empty, Notice, Problem } from '../../components/notice.tsx'
+import { Listing } from '../../components/listing.tsx'
+import { Notice, Problem } from '../../components/notice.tsx'
 import { Section } from '../../components/page.tsx'
-import { Table } from '../../components/table.tsx'
-import { Time } from '../../components/time.tsx'
-import { tell } from '../../components/toasts.tsx'
-import { bytes, count } from '../../page/format.ts'
+import { bytes, count, dateTime } from '../../page/format.ts'
 import { ask, path } from '../../wire/client.ts'
 import { save } from '../../wire/save.ts'
 import type { Backup, Persona, Verification } from '../../wire/types.ts'
 import { useAction } from '../../wire/use-action.ts'
-import { useData } from '../../wire/use-data.ts'
+import { useList } from '../../wire/use-data.ts'
 
 /** Backups of a persona, its export as a file, and the check of its integrity. */
 export function Keeping({ persona, onRestored }: { readonly persona: Persona; readonly onRestored: () => void }) {
@@ -28,58 +26,38 @@ export function Keeping({ persona, onRestored }: { readonly persona: Persona; re
 }
 
 function Backups({ persona, onRestored }: { readonly persona: Persona; readonly onRestored: () => void }) {
-  const [asked, setAsked] = useState<Backup>()
-  const data = useData<{ backups: readonly Backup[] }>(
-    (signal) => ask('GET', path`/api/personas/${persona.id}/backups`, { signal }),
-    [],
-  )
-  const backUp = useAction(async () => {
-    await ask('POST', path`/api/personas/${persona.id}/backup`, { body: {} })
-    tell('Backed up')
-    data.reload()
-  })
-  const { backups = [] } = data.value ?? {}
+  const place = path`/api/personas/${persona.id}`
   return (
-    <Section
+    <Listing<Backup>
       title="Backups"
-      actions={
-        <Button icon="add" isBusy={backUp.isRunning} onClick={() => void backUp.run()}>
-          Back up now
-        </Button>
-      }
-    >
-      <Problem of={data.problem ?? backUp.problem} />
-      {data.value && backups.length === 0 && <Empty title="No backup yet" />}
-      {backups.length > 0 && (
-        <Table
-          caption="Backups"
-          rows={backups}
-          keyOf={({ backup_id }) => backup_id}
-          columns={[
-            { name: 'Made', of: ({ created_at }) => <Time at={created_at} /> },
-            { name: 'Reason', of: ({ reason }) => reason.replaceAll('_', ' '), isExtra: true },
-            { name: 'Memories', of: ({ memories }) => count(memories), isNumber: true },
-            { name: 'Size', of: ({ bytes: size }) => bytes(size), isNumber: true, isExtra: true },
-            { name: '', of: (backup) => <Button onClick={() => setAsked(backup)}>Restore</Button>, isNumber: true },
-          ]}
-        />
-      )}
-      {asked && (
-        <Confirm
-          title="Restore this backup?"
-          submit="Restore"
-          work={() => ask('POST', path`/api/personas/${persona.id}/restore`, { body: { backup_id: asked.backup_id } })}
-          onDone={() => {
-            tell('Restored')
-            data.reload()
-            onRestored()
-          }}
-          onClose={() => setAsked(undefined)}
-        >
-          Memories and the learned state become those of the backup. The present state is backed up first.
-        </Confirm>
-      )}
-    </Section>
+      data={useList(`${place}/backups`, 'backups')}
+      keyOf={({ backup_id }) => backup_id}
+      empty={['No backup yet']}
+      main={{
+        icon: 'add',
+        words: 'Back up now',
+        work: () => ask('POST', `${place}/backup`, { body: {} }),
+        done: 'Backed up',
+      }}
+      columns={[
+        timeColumn('Made', ({ created_at }) => created_at),
+        textColumn('Reason', ({ reason }) => reason.replaceAll('_', ' '), { isExtra: true }),
+        numberColumn('Memories', ({ memories }) => memories),
+        numberColumn('Size', ({ bytes: size }) => size, bytes, { isExtra: true }),
+      ]}
+      actions={[
+        {
+          icon: 'undo',
+          label: ({ created_at }) => `Restore the backup of ${dateTime(created_at)}`,
+          work: ({ backup_id }) => ask('POST', `${place}/restore`, { body: { backup_id } }).then(onRestored),
+          done: 'Restored',
+          confirm: [
+            'Restore',
+            () => 'Memories and the learned state become those of the backup. The present state is backed up first.',
+          ],
+        },
+      ]}
+    />
   )
 }
 

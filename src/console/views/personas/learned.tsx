@@ -9,7 +9,7 @@ import { decimal, percent } from '../../page/format.ts'
 import { ask, path } from '../../wire/client.ts'
 import type { AdaptationRecord, Persona, PersonaState } from '../../wire/types.ts'
 import { useAction } from '../../wire/use-action.ts'
-import { useData } from '../../wire/use-data.ts'
+import { useData, useList } from '../../wire/use-data.ts'
 import { changesOf } from './changes.ts'
 
 type Answer = 'rollback' | 'proposal_accepted' | 'proposal_declined'
@@ -17,10 +17,7 @@ type Answer = 'rollback' | 'proposal_accepted' | 'proposal_declined'
 /** The things that a persona has learned, with their times; each step can be undone. */
 export function Learned({ persona }: { readonly persona: Persona }) {
   const state = useData<PersonaState>((signal) => ask('GET', path`/api/personas/${persona.id}/state`, { signal }), [])
-  const log = useData<{ records: readonly AdaptationRecord[] }>(
-    (signal) => ask('GET', path`/api/personas/${persona.id}/state/adaptation`, { signal }),
-    [],
-  )
+  const log = useList<AdaptationRecord>(path`/api/personas/${persona.id}/state/adaptation`, 'records')
   const answer = useAction(async (record: AdaptationRecord, kind: Answer) => {
     await ask('POST', path`/api/personas/${persona.id}/state/adaptation`, {
       body: { adaptation_type: kind, trigger_event: 'manual_request', changes: [{ record: record.id }] },
@@ -29,19 +26,18 @@ export function Learned({ persona }: { readonly persona: Persona }) {
     state.reload()
     log.reload()
   })
-  const { records = [] } = log.value ?? {}
   return (
     <>
       <Problem of={state.problem ?? log.problem ?? answer.problem} />
       {state.value && <StateTiles state={state.value} />}
       <Section title="Timeline">
-        {log.value && records.length === 0 && (
+        {log.value?.length === 0 && (
           <Empty title="Nothing learned yet">
             <p>It learns from what you tell it in chats, when learning is switched on.</p>
           </Empty>
         )}
         <ol class="steps">
-          {records.map((record) => (
+          {log.value?.map((record) => (
             <li key={record.id} class={record.undone_by === undefined ? 'good' : ''}>
               <div class="row between">
                 <strong>{record.adaptation_type.replaceAll('_', ' ')}</strong>

@@ -5,7 +5,7 @@ import { modelFacts } from '../../page/format.ts'
 import { ask, path } from '../../wire/client.ts'
 import type { ChatModel, Persona } from '../../wire/types.ts'
 import { useAction } from '../../wire/use-action.ts'
-import { useData } from '../../wire/use-data.ts'
+import { useList } from '../../wire/use-data.ts'
 
 interface PersonaDialogProps {
   /** The persona to edit; without one a new one is created. */
@@ -24,11 +24,8 @@ export function PersonaDialog({ persona, onClose, onSaved }: PersonaDialogProps)
   const [prompt, setPrompt] = useState(persona?.system_prompt ?? '')
   const [remembers, setRemembers] = useState(persona?.memory_settings.enabled ?? true)
   const [learning, setLearning] = useState<Learning>(learningOf(persona))
-  const { value } = useData<{ models: readonly ChatModel[] }>(
-    (signal) => ask('GET', '/api/chat/models', { signal }),
-    [],
-  )
-  const chosen = value?.models.find(({ id }) => id === model)
+  const { value: models } = useList<ChatModel>('/api/chat/models', 'models')
+  const chosen = models?.find(({ id }) => id === model)
   const action = useAction(async () => {
     const body = {
       name,
@@ -62,7 +59,7 @@ export function PersonaDialog({ persona, onClose, onSaved }: PersonaDialogProps)
           isRequired
         />
         <datalist id="chat-models">
-          {value?.models.map((each) => (
+          {models?.map((each) => (
             <option key={each.id} value={each.id} label={modelFacts(each)} />
           ))}
         </datalist>

@@ -4,17 +4,15 @@ import { Empty, Problem } from '../../components/notice.tsx'
 import { Page } from '../../components/page.tsx'
 import { Time } from '../../components/time.tsx'
 import { goTo, linkTo } from '../../page/route.ts'
-import { ask } from '../../wire/client.ts'
 import type { Persona } from '../../wire/types.ts'
-import { useData } from '../../wire/use-data.ts'
+import { useList } from '../../wire/use-data.ts'
 import { ImportDialog } from './memories/import-dialog.tsx'
 import { PersonaDialog } from './persona-dialog.tsx'
 
 /** The personas of the logged-in user. */
 export function PersonaList() {
   const [dialog, setDialog] = useState<'new' | 'import'>()
-  const data = useData<{ personas: readonly Persona[] }>((signal) => ask('GET', '/api/personas', { signal }), [])
-  const { personas = [] } = data.value ?? {}
+  const data = useList<Persona>('/api/personas', 'personas')
   return (
     <Page
       title="Personas"
@@ -31,13 +29,13 @@ export function PersonaList() {
       }
     >
       <Problem of={data.problem} />
-      {data.value && personas.length === 0 && (
+      {data.value?.length === 0 && (
         <Empty title="No persona yet">
           <p>Create one, or import a package, a character card, or an export of another program.</p>
         </Empty>
       )}
       <ul class="cards">
-        {personas.map((persona) => (
+        {data.value?.map((persona) => (
           <li key={persona.id} class="card link-card">
             <h2 class="text">
               <a href={linkTo('personas', persona.id)}>{persona.name}</a>

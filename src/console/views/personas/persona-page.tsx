@@ -9,6 +9,7 @@ import { ask, path } from '../../wire/client.ts'
 import type { Persona } from '../../wire/types.ts'
 import { useData } from '../../wire/use-data.ts'
 import { Chat } from '../chat/chat.tsx'
+import { Forgotten } from './forgotten.tsx'
 import { Keeping } from './keeping.tsx'
 import { Learned } from './learned.tsx'
 import { Memories } from './memories/memories.tsx'
@@ -25,6 +26,7 @@ const parts = [
   ['chat', 'Chat'],
   ['memories', 'Memories'],
   ['learned', 'Learned'],
+  ['forgotten', 'Forgotten'],
   ['keeping', 'Backup'],
 ] as const
 
@@ -62,6 +64,7 @@ export function PersonaPage({ id, part, detail, route }: PersonaPageProps) {
       )}
       {persona && part === 'memories' && <Memories persona={persona} />}
       {persona && part === 'learned' && <Learned persona={persona} />}
+      {persona && part === 'forgotten' && <Forgotten persona={persona} />}
       {persona && part === 'keeping' && <Keeping persona={persona} onRestored={data.reload} />}
       {persona && dialog === 'edit' && (
         <PersonaDialog persona={persona} onClose={() => setDialog(undefined)} onSaved={data.replace} />

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import { Badge, type Tone } from '../../components/badge.tsx'
+import { numberColumn, textColumn } from '../../components/columns.tsx'
 import { Select } from '../../components/field.tsx'
-import { Empty, Problem } from '../../components/notice.tsx'
+import { Listing } from '../../components/listing.tsx'
 import { Pager } from '../../components/pager.tsx'
-import { type Column, Table } from '../../components/table.tsx'
+import type { Column } from '../../components/table.tsx'
 import { count, dateTime, dollars, duration } from '../../page/format.ts'
-import { linkWith } from '../../page/route.ts'
+import { linkTo, linkWith } from '../../page/route.ts'
 import { useSession } from '../../page/session.ts'
 import { ask } from '../../wire/client.ts'
 import type { Usage, UsageAttempts } from '../../wire/types.ts'
@@ -13,6 +14,9 @@ import { useData } from '../../wire/use-data.ts'
 
 type Attempt = UsageAttempts['attempts'][number]
 type Options = readonly (readonly [value: string, name: string])[]
+
+/** A day, within which a request ends: milliseconds. */
+const dayMs = 86_400_000
 
 /** Attempts of one page. */
 const pageSize = 100
@@ -50,29 +54,22 @@ export function Requests({ query }: { readonly query: URLSearchParams }) {
     [address, from],
   )
   const { isAdmin } = useSession()
-  const { attempts, more = false } = data.value ?? {}
   return (
     <>
-      <Filters filter={filter} />
-      <Problem of={data.problem} />
-      {attempts?.length === 0 && (
-        <Empty title="No request matches">
-          <p>Choose another time, or leave out a filter.</p>
-        </Empty>
-      )}
-      {attempts !== undefined && attempts.length > 0 && (
-        <Table
-          caption="Requests to models, the newest first"
-          rows={attempts}
-          keyOf={({ request, attempt }) => `${request} ${attempt}`}
-          file="requests.csv"
-          columns={isAdmin ? columns : columns.filter(({ name }) => name !== 'User')}
-        />
-      )}
+      <Listing<Attempt>
+        title="Requests to models"
+        data={{ ...data, value: data.value?.attempts }}
+        keyOf={({ request, attempt }) => `${request} ${attempt}`}
+        empty={['No request matches', 'Choose another time, or leave out a filter.']}
+        file="requests.csv"
+        columns={isAdmin ? columns : columns.filter(({ name }) => name !== 'User')}
+      >
+        <Filters filter={filter} />
+      </Listing>
       <Pager
         offset={from}
         size={pageSize}
-        hasMore={more}
+        hasMore={data.value?.more ?? false}
         place={`from ${count(from + 1)} on`}
         onOffset={(next) => setPage({ of: address, offset: next })}
       />
@@ -81,54 +78,41 @@ export function Requests({ query }: { readonly query: URLSearchParams }) {
 }
 
 const columns: readonly Column<Attempt>[] = [
-  { name: 'Ended', of: ({ at }) => dateTime(at), value: ({ at }) => new Date(at).toISOString() },
+  {
+    name: 'Ended',
+    of: (row) => (
+      <a href={linkWith({ request: row.request, since: row.at - dayMs }, 'usage', 'requests')}>{dateTime(row.at)}</a>
+    ),
+    value: ({ at }) => new Date(at).toISOString(),
+  },
   {
     name: 'Outcome',
-    of: ({ outcome, attempt }) => (
+    of: ({ outcome, attempt, reason }) => (
       <span class="row">
         <Badge tone={tones[outcome]}>{outcome}</Badge>
         {attempt > 1 && <Badge>{`attempt ${attempt}`}</Badge>}
+        {reason !== null && <span class="muted">{reason.replace('_', ' ')}</span>}
       </span>
     ),
     value: ({ outcome }) => outcome,
   },
+  textColumn('Model', placeOf),
+  textColumn('For', ({ purpose }) => purpose.replace('_', ' ')),
+  textColumn('User', userOf),
+  textColumn('Key', keyOf),
   {
-    name: 'Model',
-    of: (row) => <span class="line">{placeOf(row)}</span>,
-    value: placeOf,
-  },
-  { name: 'For', of: ({ purpose }) => purpose.replace('_', ' '), value: ({ purpose }) => purpose },
-  { name: 'User', of: (row) => <span class="line">{userOf(row)}</span>, value: userOf },
-  { name: 'Key', of: (row) => <span class="line">{keyOf(row)}</span>, value: keyOf },
-  {
-    name: 'Tokens in',
+    ...numberColumn<Attempt>('Tokens in', ({ input_tokens }) => input_tokens),
     of: ({ input_tokens, estimated }) => `${estimated ? '≈ ' : ''}${count(input_tokens)}`,
-    value: ({ input_tokens }) => input_tokens,
-    isNumber: true,
   },
   {
-    name: 'Out',
+    ...numberColumn<Attempt>('Out', ({ output_tokens }) => output_tokens),
     of: ({ output_tokens, estimated }) => `${estimated ? '≈ ' : ''}${count(output_tokens)}`,
-    value: ({ output_tokens }) => output_tokens,
-    isNumber: true,
   },
+  numberColumn('First content', ({ first_ms }) => first_ms, duration),
+  numberColumn('Took', ({ duration_ms }) => duration_ms, duration),
   {
-    name: 'First content',
-    of: ({ first_ms }) => (first_ms === null ? '' : duration(first_ms)),
-    value: ({ first_ms }) => first_ms,
-    isNumber: true,
-  },
-  {
-    name: 'Took',
-    of: ({ duration_ms }) => duration(duration_ms),
-    value: ({ duration_ms }) => duration_ms,
-    isNumber: true,
-  },
-  {
-    name: 'Cost',
+    ...numberColumn<Attempt>('Cost', ({ cost_usd }) => (cost_usd === null ? null : Number(cost_usd))),
     of: ({ cost_usd }) => (cost_usd === null ? 'unknown' : dollars(Number(cost_usd))),
-    value: ({ cost_usd }) => (cost_usd === null ? null : Number(cost_usd)),
-    isNumber: true,
   },
 ]
 
@@ -166,6 +150,7 @@ function Filters({ filter }: { readonly filter: Readonly<Record<string, string>>
   const isOwnTime = until !== '' || !periods.some(([value]) => value === since)
   return (
     <div class="row filters">
+      {filter['request'] !== undefined && <a href={linkTo('usage', 'requests')}>All requests</a>}
       <Select
         label="When"
         value={isOwnTime ? `${since} ${until}` : since}

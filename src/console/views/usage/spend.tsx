@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { numberColumn } from '../../components/columns.tsx'
 import { Select } from '../../components/field.tsx'
 import { Empty, Problem } from '../../components/notice.tsx'
 import { Section } from '../../components/page.tsx'
@@ -96,28 +97,16 @@ export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since:
 }
 
 const sums: readonly Column<UsageRow>[] = [
-  { name: 'Requests', of: ({ requests }) => count(requests), value: ({ requests }) => requests, isNumber: true },
-  { name: 'Failed', of: ({ failed }) => count(failed), value: ({ failed }) => failed, isNumber: true, isExtra: true },
-  {
-    name: 'Tokens in',
-    of: ({ input_tokens }) => count(input_tokens),
-    value: ({ input_tokens }) => input_tokens,
-    isNumber: true,
-    isExtra: true,
-  },
-  {
-    name: 'Cached',
-    of: ({ cached_percent }) => `${cached_percent} %`,
-    value: ({ cached_percent }) => Number(cached_percent),
-    isNumber: true,
-    isExtra: true,
-  },
-  {
-    name: 'Tokens out',
-    of: ({ output_tokens }) => count(output_tokens),
-    value: ({ output_tokens }) => output_tokens,
-    isNumber: true,
-  },
+  numberColumn('Requests', ({ requests }) => requests),
+  numberColumn('Failed', ({ failed }) => failed, count, { isExtra: true }),
+  numberColumn('Tokens in', ({ input_tokens }) => input_tokens, count, { isExtra: true }),
+  numberColumn(
+    'Cached',
+    ({ cached_percent }) => cached_percent,
+    (share) => `${share} %`,
+    { isExtra: true },
+  ),
+  numberColumn('Tokens out', ({ output_tokens }) => output_tokens),
   { name: 'Cost', of: (row) => costOf(row), value: ({ cost_usd }) => Number(cost_usd), isNumber: true },
 ]
 

@@ -14,6 +14,7 @@ import { useAction } from '../../wire/use-action.ts'
 import { useData } from '../../wire/use-data.ts'
 import { Keys } from './keys/keys.tsx'
 import { Budgets } from './limits/budgets.tsx'
+import { Prices } from './prices.tsx'
 import { Requests } from './requests.tsx'
 import { Spend } from './spend.tsx'
 
@@ -31,6 +32,7 @@ const parts = [
   ['requests', 'Requests'],
   ['budgets', 'Budgets and limits'],
   ['keys', 'API keys'],
+  ['prices', 'Prices'],
 ] as const
 
 /** Consumption and cost, the budgets, and the keys of programs. */
@@ -45,6 +47,7 @@ export function Usage({ route }: ViewProps) {
       {part === 'requests' && <Requests query={route.query} />}
       {part === 'budgets' && <Budgets />}
       {part === 'keys' && <Keys />}
+      {part === 'prices' && <Prices />}
     </Page>
   )
 }

@@ -1,11 +1,8 @@
 import { useState } from 'preact/hooks'
 import { Badge } from '../../components/badge.tsx'
-import { Button } from '../../components/button.tsx'
-import { Confirm } from '../../components/confirm.tsx'
-import { Problem } from '../../components/notice.tsx'
+import { Listing } from '../../components/listing.tsx'
 import { Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
-import { Table } from '../../components/table.tsx'
 import { count, date } from '../../page/format.ts'
 import type { ViewProps } from '../../page/route.ts'
 import { useSession } from '../../page/session.ts'
@@ -15,7 +12,7 @@ import { useData } from '../../wire/use-data.ts'
 import { ResetDialog } from './reset-dialog.tsx'
 import { UserDialog } from './user-dialog.tsx'
 
-type Open = { readonly kind: 'new' } | { readonly kind: 'edit' | 'reset' | 'remove'; readonly user: User }
+type Open = { readonly kind: 'new' } | { readonly kind: 'edit' | 'reset'; readonly user: User }
 
 /** Users of one page. */
 const pageSize = 100
@@ -31,32 +28,13 @@ export function Users({ route }: ViewProps) {
     [query, offset],
   )
   const close = () => setOpen(undefined)
-  const { users = [], total = 0 } = data.value ?? {}
+  const { total = 0 } = data.value ?? {}
   return (
-    <Page
-      title="Users"
-      lead={data.value && (total === 1 ? '1 user' : `${count(total)} users`)}
-      actions={
-        <Button kind="main" icon="add" onClick={() => setOpen({ kind: 'new' })}>
-          New user
-        </Button>
-      }
-    >
-      <input
-        class="input"
-        type="search"
-        aria-label="Search the users"
-        placeholder="Search by name or e-mail"
-        value={query}
-        onInput={({ currentTarget }) => {
-          setQuery(currentTarget.value)
-          setOffset(0)
-        }}
-      />
-      <Problem of={data.problem} />
-      <Table
-        caption="Users"
-        rows={users}
+    <Page title="Users" lead={data.value && (total === 1 ? '1 user' : `${count(total)} users`)}>
+      <Listing<User>
+        title="Accounts"
+        data={{ ...data, value: data.value?.users }}
+        main={{ icon: 'add', kind: 'main', words: 'New user', work: () => setOpen({ kind: 'new' }) }}
         keyOf={({ id }) => id}
         columns={[
           {
@@ -71,42 +49,45 @@ export function Users({ route }: ViewProps) {
           { name: 'E-mail', of: ({ email }) => <span class="line">{email}</span>, isExtra: true },
           { name: 'Role', of: ({ role }) => <Badge tone={role === 'admin' ? 'busy' : 'plain'}>{role}</Badge> },
           { name: 'Since', of: ({ created_at }) => date(created_at), isExtra: true },
+        ]}
+        actions={[
           {
-            name: '',
-            of: (user) => (
-              <div class="buttons end nowrap">
-                <Button icon="edit" label={`Edit ${user.username}`} onClick={() => setOpen({ kind: 'edit', user })} />
-                <Button
-                  icon="lock"
-                  label={`Reset the password of ${user.username}`}
-                  onClick={() => setOpen({ kind: 'reset', user })}
-                />
-                <Button
-                  icon="trash"
-                  label={`Delete ${user.username}`}
-                  onClick={() => setOpen({ kind: 'remove', user })}
-                />
-              </div>
-            ),
-            isNumber: true,
+            icon: 'edit',
+            label: ({ username }) => `Edit ${username}`,
+            work: (user) => setOpen({ kind: 'edit', user }),
+          },
+          {
+            icon: 'lock',
+            label: ({ username }) => `Reset the password of ${username}`,
+            work: (user) => setOpen({ kind: 'reset', user }),
+          },
+          {
+            icon: 'trash',
+            label: ({ username }) => `Delete ${username}`,
+            work: ({ id }) => ask('DELETE', path`/api/users/${id}`),
+            confirm: [
+              'Delete',
+              () => 'Their personas, memories, conversations and keys are deleted with them, for good.',
+            ],
           },
         ]}
-      />
+      >
+        <input
+          class="input"
+          type="search"
+          aria-label="Search the users"
+          placeholder="Search by name or e-mail"
+          value={query}
+          onInput={({ currentTarget }) => {
+            setQuery(currentTarget.value)
+            setOffset(0)
+          }}
+        />
+      </Listing>
       <Pager offset={offset} size={pageSize} hasMore={offset + pageSize < total} onOffset={setOffset} />
       {open?.kind === 'new' && <UserDialog onClose={close} onSaved={data.reload} />}
       {open?.kind === 'edit' && <UserDialog user={open.user} onClose={close} onSaved={data.reload} />}
       {open?.kind === 'reset' && <ResetDialog user={open.user} onClose={close} />}
-      {open?.kind === 'remove' && (
-        <Confirm
-          title={`Delete ${open.user.username}?`}
-          submit="Delete"
-          work={() => ask('DELETE', path`/api/users/${open.user.id}`)}
-          onDone={data.reload}
-          onClose={close}
-        >
-          Their personas, memories, conversations and keys are deleted with them, for good.
-        </Confirm>
-      )}
     </Page>
   )
 }

@@ -2,9 +2,8 @@ import { useState } from 'preact/hooks'
 import { TextArea } from '../../components/field.tsx'
 import { Problem } from '../../components/notice.tsx'
 import { Page } from '../../components/page.tsx'
-import { ask } from '../../wire/client.ts'
 import type { SpeechServer, Voice } from '../../wire/types.ts'
-import { useData } from '../../wire/use-data.ts'
+import { useList } from '../../wire/use-data.ts'
 import { CloneVoice } from './clone-voice.tsx'
 import { ServerVoices } from './server-voices.tsx'
 import { SoundBar } from './sound-bar.tsx'
@@ -13,13 +12,10 @@ import { useSpeech } from './use-speech.ts'
 /** Every voice of the speech servers, heard with a sentence of one's own. */
 export function Voices() {
   const [text, setText] = useState('The quick brown fox jumps over the lazy dog.')
-  const voices = useData<{ voices: readonly Voice[] }>((signal) => ask('GET', '/api/speech/voices', { signal }), [])
-  const health = useData<{ servers: readonly SpeechServer[] }>(
-    (signal) => ask('GET', '/api/speech/health', { signal }),
-    [],
-  )
+  const voices = useList<Voice>('/api/speech/voices', 'voices')
+  const health = useList<SpeechServer>('/api/speech/health', 'servers')
   const speech = useSpeech()
-  const all = voices.value?.voices ?? []
+  const all = voices.value ?? []
   const servers = [...new Set(all.map(({ server }) => server))]
   return (
     <Page title="Voices" lead="Each voice speaks your sentence; the sound begins while it is being made.">
@@ -31,7 +27,7 @@ export function Voices() {
           key={server}
           server={server}
           voices={all.filter((voice) => voice.server === server)}
-          health={health.value?.servers.find((each) => each.server === server)}
+          health={health.value?.find((each) => each.server === server)}
           sound={speech.sound}
           isSilent={text.trim() === ''}
           onSpeak={(voice) =>

@@ -6,16 +6,13 @@ import { Time } from '../../../components/time.tsx'
 import { ask, path } from '../../../wire/client.ts'
 import type { Persona, ProfileLine } from '../../../wire/types.ts'
 import { useAction } from '../../../wire/use-action.ts'
-import { useData } from '../../../wire/use-data.ts'
+import { useList } from '../../../wire/use-data.ts'
 
 /** The lines that a persona always has in view; they can be added and removed. */
 export function Profile({ persona }: { readonly persona: Persona }) {
   const [text, setText] = useState('')
   const place = path`/api/personas/${persona.id}/profile`
-  const profile = useData<{ readonly lines: readonly ProfileLine[] }>(
-    (signal) => ask('GET', place, { signal }),
-    [place],
-  )
+  const profile = useList<ProfileLine>(place, 'lines')
   const change = useAction(async (work: () => Promise<unknown>) => {
     await work()
     profile.reload()
@@ -29,7 +26,7 @@ export function Profile({ persona }: { readonly persona: Persona }) {
     <Section title="Always in view">
       <Problem of={profile.problem ?? change.problem} />
       <ul>
-        {(profile.value?.lines ?? []).map(({ id, slot, text: words, created_at: at }) => (
+        {profile.value?.map(({ id, slot, text: words, created_at: at }) => (
           <li key={id} class="row between">
             <span class="text">{words}</span>
             <span class="row muted">

@@ -1,65 +1,52 @@
 import { useState } from 'preact/hooks'
 import { Badge } from '../../../components/badge.tsx'
-import { Button } from '../../../components/button.tsx'
-import { Confirm } from '../../../components/confirm.tsx'
-import { Empty, Problem } from '../../../components/notice.tsx'
-import { Section } from '../../../components/page.tsx'
+import { textColumn } from '../../../components/columns.tsx'
+import { Listing } from '../../../components/listing.tsx'
 import { ago, count, dateTime, dollars, percent } from '../../../page/format.ts'
 import { useSession } from '../../../page/session.ts'
 import { ask, path } from '../../../wire/client.ts'
 import type { Limit } from '../../../wire/types.ts'
-import { useData } from '../../../wire/use-data.ts'
+import { useList } from '../../../wire/use-data.ts'
 import { LimitDialog } from './limit-dialog.tsx'
 
-/** Budgets with the amounts left, and limits of requests and tokens. */
+/** Budgets with the amounts left, and limits of requests and tokens: those nearest to their end first. */
 export function Budgets() {
   const { isAdmin } = useSession()
   const [dialog, setDialog] = useState<Limit | 'new'>()
-  const [removed, setRemoved] = useState<Limit>()
-  const data = useData<{ limits: readonly Limit[] }>((signal) => ask('GET', '/api/limits', { signal }), [], 10_000)
-  const limits = data.value?.limits.toSorted((one, other) => shareOf(other) - shareOf(one)) ?? []
+  const data = useList<Limit>('/api/limits', 'limits', {}, 10_000)
   return (
-    <Section
-      title="Budgets and limits"
-      actions={
-        isAdmin && (
-          <Button kind="main" icon="add" onClick={() => setDialog('new')}>
-            New limit
-          </Button>
-        )
-      }
-    >
-      <Problem of={data.problem} />
-      {data.value && limits.length === 0 && (
-        <Empty title="Nothing is limited">
-          <p>Limits hold for a key, a user, a plugin, or the whole installation.</p>
-        </Empty>
-      )}
-      <ul class="cards">
-        {limits.map((limit) => (
-          <li key={limit.subject} class="card limit">
-            <h3 class="text">{subjectInWords(limit)}</h3>
-            <div class="budgets">
-              {limit.budgets.map((budget) => (
-                <Budget key={budget.period + budget.timezone} budget={budget} />
-              ))}
-              {ratesOf(limit).length > 0 && <p class="muted">{ratesOf(limit).join(' · ')}</p>}
-            </div>
-            {isAdmin && (
-              <div class="buttons">
-                <Button icon="edit" onClick={() => setDialog(limit)}>
-                  Edit
-                </Button>
-                <Button
-                  icon="trash"
-                  label={`Remove the limits of ${limit.name ?? limit.subject}`}
-                  onClick={() => setRemoved(limit)}
-                />
+    <>
+      <Listing<Limit>
+        title="Budgets and limits"
+        data={{ ...data, value: data.value?.toSorted((one, other) => shareOf(other) - shareOf(one)) }}
+        keyOf={({ subject }) => subject}
+        {...(isAdmin && { main: { icon: 'add', kind: 'main', words: 'New limit', work: () => setDialog('new') } })}
+        empty={['Nothing is limited', 'Limits hold for a key, a user, a plugin, or the whole installation.']}
+        columns={[
+          textColumn('For', subjectInWords),
+          {
+            name: 'Budgets',
+            of: ({ budgets }) => (
+              <div class="budgets">
+                {budgets.map((budget) => (
+                  <Budget key={budget.period + budget.timezone} budget={budget} />
+                ))}
               </div>
-            )}
-          </li>
-        ))}
-      </ul>
+            ),
+            value: shareOf,
+          },
+          { name: 'Limits', of: (limit) => ratesOf(limit).join(' · '), value: (limit) => ratesOf(limit).join(' ') },
+        ]}
+        actions={[
+          isAdmin && { icon: 'edit', label: (limit) => `Edit the limits of ${subjectInWords(limit)}`, work: setDialog },
+          isAdmin && {
+            icon: 'trash',
+            label: (limit) => `Remove the limits of ${subjectInWords(limit)}`,
+            work: ({ subject }) => ask('DELETE', path`/api/limits/${subject}`),
+            confirm: ['Remove', () => 'Requests go through without them from now on.'],
+          },
+        ]}
+      />
       {dialog && (
         <LimitDialog
           {...(dialog !== 'new' && { limit: dialog })}
@@ -67,18 +54,7 @@ export function Budgets() {
           onSaved={data.reload}
         />
       )}
-      {removed && (
-        <Confirm
-          title={`Remove the limits of ${removed.name ?? removed.subject}?`}
-          submit="Remove"
-          work={() => ask('DELETE', path`/api/limits/${removed.subject}`)}
-          onDone={data.reload}
-          onClose={() => setRemoved(undefined)}
-        >
-          Requests go through without them from now on.
-        </Confirm>
-      )}
-    </Section>
+    </>
   )
 }
 
