@@ -129,12 +129,13 @@ export interface ConversationStore {
    * keyboards write them (Unicode NFC), or decomposed as names of a Mac's files are (NFD).
    */
   named(owner: string, name: string): Promise<Conversation | undefined>
-  /** The most recently used first; `personas` leaves those with others out. */
+  /** The most recently used first; `personas` leaves those with others out, `words` those whose names lack one of them. */
   list(
     owner: string,
     limit: number,
     offset: number,
     personas?: readonly string[] | undefined,
+    words?: readonly string[] | undefined,
   ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
   /** Its messages, or a part of them, in their order. */
   messages(owner: string, id: string, part?: MessagePart): Promise<readonly SavedMessage[]>

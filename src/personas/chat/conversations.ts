@@ -34,12 +34,13 @@ export interface Conversations {
   ): Promise<Conversation>
   /** By id, or by name. */
   get(owner: string, idOrName: string): Promise<Conversation>
-  /** The most recently used first; `personas` leaves those with others out. */
+  /** The most recently used first; `personas` leaves those with others out, `words` those whose names lack one of them. */
   list(
     owner: string,
     limit: number,
     offset: number,
     personas?: readonly string[] | undefined,
+    words?: readonly string[] | undefined,
   ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
   /** Its messages, or a part of them, with references in the place of their files. */
   messages(owner: string, idOrName: string, part?: MessagePart): Promise<readonly SavedMessage[]>
@@ -145,7 +146,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
       return meanwhile
     },
     get,
-    list: (owner, limit, offset, among) => store.list(owner, limit, offset, among),
+    list: (...asked) => store.list(...asked),
     async messages(owner, idOrName, part) {
       return store.messages(owner, (await get(owner, idOrName)).id, part)
     },

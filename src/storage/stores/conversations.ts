@@ -81,7 +81,7 @@ export function createConversationStore(db: StoreDatabase, text: ConversationTex
           ORDER BY name <> ${name}, name <> ${composed} LIMIT 1`),
       )
     },
-    list: async (owner, limit, offset, personas) => db.read(list(owner, limit, offset, personas)),
+    list: async (owner, limit, offset, personas, words) => db.read(list(owner, limit, offset, personas, words)),
     messages: async (owner, id, part) => db.read(messagesOf(owner, id, part)),
     files: async (owner, id, hashes) => db.read(filesOf(owner, id, hashes)),
     append: (owner, id, added, expected) => db.write(() => append(text, owner, id, added, expected)),
@@ -151,8 +151,25 @@ function isWith(personas: readonly string[] | undefined): Statement {
   return personas ? sql`persona_id ${among(personas)}` : sql`true`
 }
 
-function* list(owner: string, limit: number, offset: number, personas: readonly string[] | undefined) {
-  const isWanted = sql`user_id = ${owner} AND ${isWith(personas)}`
+/** The condition that a name holds each word, in any case: SQLite's LIKE alone tells the cases of letters beyond ASCII apart. */
+function isNamed(words: readonly string[]): Statement {
+  return words.reduce((condition, typed) => {
+    const capital = typed.charAt(0).toUpperCase() + typed.slice(1)
+    const [first, ...others] = [typed, capital, typed.toUpperCase()].map(
+      (each) => sql`name ${word('LIKE', 'ILIKE')} ${`%${each.replace(/[\\%_]/g, '\\$&')}%`} ESCAPE '\\'`,
+    )
+    return sql`${condition} AND (${others.reduce((any, each) => sql`${any} OR ${each}`, first!)})`
+  }, sql`true`)
+}
+
+function* list(
+  owner: string,
+  limit: number,
+  offset: number,
+  personas: readonly string[] | undefined,
+  words: readonly string[] = [],
+) {
+  const isWanted = sql`user_id = ${owner} AND ${isWith(personas)} AND ${isNamed(words)}`
   const [page, number] = yield* together(
     rows<ConversationRow>(
       sql`${selected} WHERE ${isWanted} ORDER BY updated_at DESC, id LIMIT ${limit} OFFSET ${offset}`,
