@@ -84,7 +84,8 @@ export const listSessions = defineOperation({
   name: 'sessions.list',
   route: 'GET /api/sessions',
   ...ofSessions,
-  summary: "Lists the caller's saved conversations, most recently used first; with `persona`, those with her alone; with `name`, those whose names hold its words.",
+  summary:
+    "Lists the caller's saved conversations, most recently used first; with `persona`, those with her alone; with `name`, those whose names hold its words.",
   input: z.object({
     /** Its id or name. */
     persona: z.exactOptional(z.string()),

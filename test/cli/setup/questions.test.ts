@@ -101,13 +101,16 @@ test('nobody for now leaves the failure as it was, and a conversation asks once'
   assertNothingKept(scene)
 })
 
-test('a wrong key is named in one sentence and asked for again, and none with a space is sent', async () => {
+test('a wrong key is named in one sentence and asked for again, none with a space is sent, and a pasted export line holds one', async () => {
   await using scene = await openScene()
   const { code, shown } = await typed(['setup'], scene, [
     byKey[0]!,
     [/Paste the key/, `sk-proj-two words${enter}`],
-    [/one line of printable ASCII without spaces/, `\x15sk-proj-canary-wrong-123${enter}`],
-    [/refused the key \(401\): Incorrect API key provided[\s\S]*Paste the key/, `${goodKey}${enter}`],
+    [/one line of printable ASCII without spaces[\s\S]*Paste the key/, `sk-proj-canary-wrong-123${enter}`],
+    [
+      /refused the key \(401\): Incorrect API key provided[\s\S]*Paste the key/,
+      `export OPENAI_API_KEY="${goodKey}"${enter}`,
+    ],
     byKey[2]!,
   ])
   assert.is(code, 0)

@@ -297,6 +297,13 @@ export const conversationRules: readonly Rule[] = [
       const among = await conversations.list('ada', 1, 1, ['p', 'none'])
       assert.equal([among.conversations.map(({ id }) => id), among.total], [['p2'], 2])
       assert.is((await conversations.list('ada', 9, 0, [])).total, 0)
+      assert.ok(await conversations.rename('ada', 'd', 'Élan, 100% über'))
+      for (const [words, found] of [
+        [['élan', 'ÜBER', '0%'], 1],
+        [['élan', 'none'], 0],
+        [['1_0'], 0],
+      ] as const)
+        assert.is((await conversations.list('ada', 9, 0, undefined, words)).total, found, words.join(' '))
       assert.not.ok(await conversations.create({ ...talk('e'), name: 'a' }))
       assert.not.ok(await conversations.rename('ada', 'b', 'a'))
       assert.ok(await conversations.rename('ada', 'b', 'z'))
