@@ -13,9 +13,6 @@ export interface Choice {
 /** Choices that are shown for what was typed: more are found by typing on. */
 const mostFound = 100
 
-/** Columns of inquirer's line on keys. */
-const keysWidth = 24
-
 /** Whether a picker can be shown: a question can be asked, on a terminal that draws lines anew. */
 export async function canPick(cli: Cli): Promise<boolean> {
   return (await canAsk(cli)) && cli.io.environment['TERM'] !== 'dumb'
@@ -30,14 +27,11 @@ export async function pick(
   message: string,
   all: (typed: string) => Promise<readonly Choice[]>,
 ): Promise<string> {
-  const { columns, rows } = cli.io
-  const shown = Math.max(10, columns - 3)
-  // The window also holds two free lines, the question, and below the choices inquirer's line on keys; both may wrap.
-  const around = 2 + Math.ceil((message.length + 4) / columns) + Math.ceil(keysWidth / columns)
+  const shown = Math.max(10, cli.io.columns - 3)
   return askTerminal<string>(cli, {
     type: 'search',
     message,
-    pageSize: Math.max(3, Math.min(12, rows - around)),
+    pageSize: 12,
     async source(typed = '') {
       const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
       const found = (await all(typed)).filter(({ value, text = value }) =>

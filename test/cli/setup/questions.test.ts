@@ -5,6 +5,7 @@ import { plain } from '../../helpers/program/pseudo-terminal.ts'
 import { openTerminalHere, runMain, type TerminalHere } from '../../helpers/program/terminal.ts'
 import { openStandIn } from '../../helpers/providers/fake-provider.ts'
 import { suite } from '../../helpers/suite.ts'
+import { openShown, sizes } from '../chat/talk-scene.ts'
 import { emptyOllama, goodKey, openScene, type Scene, speaksOpenAi } from './scene.ts'
 
 const test = suite('from nothing to an answer, by questions at a terminal')
@@ -59,6 +60,20 @@ test('a question where nothing is set up is answered after a key and a model', a
   const next = await runMain(['Again please'], scene)
   assert.equal([next.code, next.stdout], [0, 'gpt-4.1-mini heard: Again please\n'])
 })
+
+for (const size of sizes)
+  test(`each question fits a window of ${size.join('×')}, and leaves one line or two of itself`, async () => {
+    await using scene = await openScene()
+    const shown = await openShown(scene.home, ['setup'], scene.environment, size, false)
+    for (const [at, keys] of [enter, `${goodKey}${enter}`, enter].entries()) {
+      await shown.until([/answer\?\n❯ A provider/, /Paste the key/, /Which model answers\?[\s\S]*❯ gpt-4\.1-mini/][at]!)
+      shown.type(keys)
+    }
+    assert.equal(await shown.ended(), { code: 0, restored: true })
+    const screen = (await shown.screen()).join('\n')
+    for (const question of ['Who shall answer', 'Paste the key', 'Which model answers'])
+      assert.is(screen.split(question).length, 2, screen)
+  })
 
 test('aichat alone opens a conversation, with a server by its address, whose only model is not asked about', async () => {
   await using scene = await openScene(speaksOpenAi(undefined, [{ id: 'only', max_model_len: 4096 }]))
