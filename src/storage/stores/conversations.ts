@@ -151,11 +151,12 @@ function isWith(personas: readonly string[] | undefined): Statement {
   return personas ? sql`persona_id ${among(personas)}` : sql`true`
 }
 
-/** The condition that a name holds each word, in any case: SQLite's LIKE alone tells the cases of letters beyond ASCII apart. */
+/** The condition that a name holds each word, in any case: LIKE alone may tell the cases of letters beyond ASCII apart. */
 function isNamed(words: readonly string[]): Statement {
   return words.reduce((condition, typed) => {
-    const capital = typed.charAt(0).toUpperCase() + typed.slice(1)
-    const [first, ...others] = [typed, capital, typed.toUpperCase()].map(
+    const lower = typed.toLowerCase()
+    const capital = lower.charAt(0).toUpperCase() + lower.slice(1)
+    const [first, ...others] = [lower, capital, lower.toUpperCase()].map(
       (each) => sql`name ${word('LIKE', 'ILIKE')} ${`%${each.replace(/[\\%_]/g, '\\$&')}%`} ESCAPE '\\'`,
     )
     return sql`${condition} AND (${others.reduce((any, each) => sql`${any} OR ${each}`, first!)})`
