@@ -75,6 +75,9 @@ export async function locateSession(
   return found
 }
 
+/** Words of a name that a list is searched for: each is a condition of the query. */
+const mostWords = 8
+
 const ofSessions = { access: 'user', scope: 'personas' } as const
 const ofSession = { ...ofSessions, locate: locateSession } as const
 
@@ -82,15 +85,18 @@ export const listSessions = defineOperation({
   name: 'sessions.list',
   route: 'GET /api/sessions',
   ...ofSessions,
-  summary: "Lists the caller's saved conversations, most recently used first; with `persona`, those with her alone, with `pinned`, the pinned ones alone.",
+  summary:
+    "Lists the caller's saved conversations, most recently used first; with `persona`, those with her alone; with `pinned`, the pinned ones alone; with `name`, those whose names hold its words.",
   input: z.object({
     /** Its id or name. */
     persona: z.exactOptional(z.string()),
     pinned: queryFlag,
+    /** Words that the name holds, in any case; at most eight count. */
+    name: z.exactOptional(z.string().max(1000)),
     ...page,
   }),
   output: z.object({ sessions: z.array(session), total: z.int() }),
-  run: async (call, { persona, pinned, limit, offset }) => {
+  run: async (call, { persona, pinned, name = '', limit, offset }) => {
     const { key, id: owner } = call.caller
     const wanted = persona === undefined ? undefined : (await ownPersona(call, persona)).id
     if (key && wanted !== undefined) requireListed(key, wanted)
@@ -98,6 +104,7 @@ export const listSessions = defineOperation({
     const { conversations: found, total } = await conversations.list(owner, limit, offset, {
       personas: wanted === undefined ? key?.personas : [wanted],
       pinned,
+      words: name.split(/\s+/).filter(Boolean).slice(0, mostWords),
     })
     return { sessions: found.map(viewOf), total }
   },

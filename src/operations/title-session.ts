@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { z } from 'zod'
 import { type Message, textOf } from '../chat/chat.ts'
 import { printableLine } from '../formats/formats.ts'
@@ -66,8 +67,7 @@ function titleRequest(exchange: readonly Message[]): Message[] {
 
 /** The first line of an answer without marks around it and control sequences; '' where it holds no title. */
 function cleanTitle(answer: string): string {
-  const line = answer
-    .slice(0, readLength)
+  const line = stripVTControlCharacters(answer.slice(0, readLength))
     .split(/[\r\n]+/)
     .map((each) =>
       printableLine(each)

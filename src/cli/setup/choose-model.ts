@@ -6,9 +6,6 @@ import { rateText } from '../../usage/usage.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { askTerminal } from '../terminal/prompts.ts'
 
-/** Rows of the list that are seen at once, on a terminal of 24. */
-const rowsSeen = 12
-
 /** The widest name in front of the facts: columns. */
 const widestName = 40
 
@@ -30,7 +27,7 @@ export async function chooseModel(cli: Cli, app: App, manifest: PluginManifest):
   return askTerminal<string>(cli, {
     type: 'search',
     message: 'Which model answers? Type to filter; prices are per million tokens:',
-    pageSize: rowsSeen,
+    pageSize: 12,
     source: (typed) => choices.filter(({ value }) => value.toLowerCase().includes(typed?.toLowerCase() ?? '')),
   })
 }

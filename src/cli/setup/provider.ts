@@ -32,7 +32,7 @@ export async function askProvider(
   known?: PluginManifest,
 ): Promise<Tried | undefined> {
   for (;;) {
-    const key = (await askKey(cli, known ? `Key of ${known.name}:` : 'Paste the key:')).trim()
+    const key = await askKey(cli, known ? `Key of ${known.name}:` : 'Paste the key:')
     const manifest = known ?? (await providerOf(cli, app, found, key))
     try {
       refuseKeyOfOther(found, manifest, key)
@@ -45,9 +45,14 @@ export async function askProvider(
   }
 }
 
-/** Asks for a key without showing it; a text that is none is asked again. */
-export function askKey(cli: Cli, message: string): Promise<string> {
-  return askTerminal(cli, { type: 'password', message, validate: (text) => flawOfKey(text) ?? true })
+/** Asks for a key without showing it; after a text that is none, which is said, asks again with nothing typed. */
+export async function askKey(cli: Cli, message: string): Promise<string> {
+  for (;;) {
+    const key = keyIn(await askTerminal(cli, { type: 'password', message }))
+    const flaw = flawOfKey(key)
+    if (flaw === undefined) return key
+    cli.io.err(`aichat: ${flaw}`)
+  }
 }
 
 /** The plugin of a key: by its beginning, else as the user says. */
@@ -79,15 +84,24 @@ export function refuseKeyOfOther(found: Found, { id, name }: PluginManifest, key
 export async function pipedKey(cli: Cli): Promise<string> {
   if (cli.io.stdinIsTerminal)
     throw new AppError('usage', 'Pipe the key in, or leave --key-stdin out to be asked for it')
-  const key = (await readStdinText(cli)).trim()
+  const key = keyIn(await readStdinText(cli))
   if (key === '') throw new AppError('usage', 'Nothing was piped in: --key-stdin reads a key')
   const flaw = flawOfKey(key)
   if (flaw !== undefined) throw new AppError('invalid', flaw)
   return key
 }
 
-function flawOfKey(text: string): string | undefined {
-  const key = text.trim()
+/** A shell's or a `.env` file's `export NAME_KEY=`, or a header's name, in front of a copied key. */
+const beforeKey =
+  /^(?:(?:export |set |\$env:)?\w{0,80}(?:KEY|TOKEN) ?= ?|(?:authorization|(?:x-)?(?:goog-)?api-key): ?)?(?:bearer )?/i
+
+/** The key in a text as it is copied: alone, in quotes, or as the value of a variable or a header. */
+function keyIn(text: string): string {
+  const value = text.trim().replace(beforeKey, '')
+  return value.replace(/^(["'])(.{1,1000})\1;?$/, '$2').trim()
+}
+
+function flawOfKey(key: string): string | undefined {
   if (key === '') return 'Paste a key, or end with Ctrl-C'
   return /^[\x21-\x7e]+$/.test(key) ? undefined : 'Invalid key: a key is one line of printable ASCII without spaces'
 }

@@ -38,7 +38,7 @@ export async function askServer(cli: Cli, app: App): Promise<Tried> {
     try {
       return await tryServer(cli, app, address, undefined).catch(async (reason: unknown) => {
         if (!(reason instanceof AppError) || reason.code !== 'forbidden') throw reason
-        return tryServer(cli, app, address, (await askKey(cli, 'The server wants a key:')).trim())
+        return tryServer(cli, app, address, await askKey(cli, 'The server wants a key:'))
       })
     } catch (reason) {
       if (!(reason instanceof AppError) || cli.io.signal.aborted) throw reason

@@ -31,7 +31,7 @@ export async function pick(
   return askTerminal<string>(cli, {
     type: 'search',
     message,
-    pageSize: Math.max(3, Math.min(12, cli.io.rows - 4)),
+    pageSize: 12,
     async source(typed = '') {
       const words = typed.toLowerCase().split(/\s+/).filter(Boolean)
       const found = (await all(typed)).filter(({ value, text = value }) =>

@@ -7,6 +7,9 @@ import { noText, readStdin } from './stdin.ts'
 /** The longest secret read from stdin: bytes. */
 const longest = 64 * 1024
 
+/** Columns of inquirer's line on keys. */
+const keysWidth = 24
+
 /** True when a question can be asked: on a terminal, and without --no-input. */
 export async function canAsk(cli: Cli): Promise<boolean> {
   const { io } = cli
@@ -29,7 +32,7 @@ interface Question {
   readonly choices?: readonly object[]
   /** The choices of `search` for what is typed so far. */
   readonly source?: (typed: string | undefined) => readonly object[] | Promise<readonly object[]>
-  /** Choices that are seen at once. */
+  /** Lines of choices that are seen at once where the window is high enough; 7 by default. */
   readonly pageSize?: number
   /** True, or why the answer is none. */
   readonly validate?: (answer: string) => true | string
@@ -49,9 +52,14 @@ async function ask<T>(cli: Cli, question: Question): Promise<T> {
   const { default: inquirer } = await import('inquirer')
   // The package reads `signal`; its types do not declare it.
   const context = { input: cli.io.stdin, output: cli.io.stderr, signal: cli.io.signal } as object
+  const message = stripControls(question.message)
+  const { columns, rows } = cli.io
+  // The window also holds two free lines, the question, and below the choices inquirer's line on keys; both may wrap.
+  const around = 2 + Math.ceil((message.length + 4) / columns) + Math.ceil(keysWidth / columns)
+  const pageSize = Math.max(3, Math.min(question.pageSize ?? 7, rows - around))
   try {
     const { answer } = await inquirer.createPromptModule(context)([
-      { ...question, message: stripControls(question.message), name: 'answer' } as never,
+      { ...question, message, pageSize, name: 'answer' } as never,
     ])
     return answer as T
   } catch (reason) {

@@ -19,10 +19,11 @@ export interface Conversation {
   readonly updated_at: number
 }
 
-/** Leaves conversations with other personas out, and with `pinned` those that are not. */
+/** Leaves conversations with other personas out, with `pinned` those that are not, and those whose names lack one of `words`. */
 export interface Among {
   readonly personas?: readonly string[] | undefined
   readonly pinned?: boolean | undefined
+  readonly words?: readonly string[] | undefined
 }
 
 /** Where a conversation left another one: its first messages are a copy, and it went on in its own way. */

@@ -146,7 +146,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
       return meanwhile
     },
     get,
-    list: (owner, limit, offset, among) => store.list(owner, limit, offset, among),
+    list: (...asked) => store.list(...asked),
     async messages(owner, idOrName, part) {
       return store.messages(owner, (await get(owner, idOrName)).id, part)
     },

@@ -157,8 +157,20 @@ function isWith(personas: readonly string[] | undefined): Statement {
   return personas ? sql`persona_id ${among(personas)}` : sql`true`
 }
 
-function* list(owner: string, limit: number, offset: number, { personas, pinned }: Among = {}) {
-  const isWanted = sql`user_id = ${owner} AND ${isWith(personas)} AND ${pinned ? isPinned : sql`true`}`
+/** The condition that a name holds each word, in any case: LIKE alone may tell the cases of letters beyond ASCII apart. */
+function isNamed(words: readonly string[]): Statement {
+  return words.reduce((condition, typed) => {
+    const lower = typed.toLowerCase()
+    const capital = lower.charAt(0).toUpperCase() + lower.slice(1)
+    const [first, ...others] = [lower, capital, lower.toUpperCase()].map(
+      (each) => sql`name ${word('LIKE', 'ILIKE')} ${`%${each.replace(/[\\%_]/g, '\\$&')}%`} ESCAPE '\\'`,
+    )
+    return sql`${condition} AND (${others.reduce((any, each) => sql`${any} OR ${each}`, first!)})`
+  }, sql`true`)
+}
+
+function* list(owner: string, limit: number, offset: number, { personas, pinned, words = [] }: Among = {}) {
+  const isWanted = sql`user_id = ${owner} AND ${isWith(personas)} AND ${pinned ? isPinned : sql`true`} AND ${isNamed(words)}`
   const [page, number] = yield* together(
     rows<ConversationRow>(
       sql`${selected} WHERE ${isWanted} ORDER BY updated_at DESC, id LIMIT ${limit} OFFSET ${offset}`,

@@ -49,7 +49,7 @@ test('are the first words, and with chat.titles = model what a model says after 
 })
 
 test('are cleaned of marks, control sequences and further lines, and cut', async () => {
-  assert.is(await nameAfter('\n"**Title: The \u001b[31mblue\u001b[0m sky**."\nAnd more.'), 'The [31mblue[0m sky')
+  assert.is(await nameAfter('\n"**Title: The \u001b[31mblue\u001b[0m sky**."\nAnd more.'), 'The blue sky')
   const long = await nameAfter('blue '.repeat(800))
   assert.is(long, 'blue blue blue blue blue blue blue blue')
   const unbroken = await nameAfter('b'.repeat(4_000))

@@ -85,11 +85,11 @@ test('leaves code as the model wrote it: the terminal breaks its lines, and join
     'const order = { name: "a long line of code", items: [1, 2, 3], price: 12.5, paid: false }',
     '  // 漢字'.repeat(9),
   ]
-  for (const text of [
+  for (const [text, columns, rows] of [
     `\`\`\`js\n${code.join('\n')}\n\`\`\`\n`,
     `- one\n\n  \`\`\`\n  ${code.join('\n  ')}\n  \`\`\`\n`,
-  ]) {
-    const screen = openScreen(40, 10)
+  ].flatMap((each) => sizes.map((size) => [each, ...size] as const))) {
+    const screen = openScreen(columns, rows)
     await streamed(screen, cutAtEveryByte(text))
     // A wide character that does not fit leaves an empty cell.
     const bare = (line: string) => line.replaceAll(' ', '')
@@ -100,9 +100,11 @@ test('leaves code as the model wrote it: the terminal breaks its lines, and join
 
 test('keeps the line breaks of the model', async () => {
   const haiku = ['An old silent pond', 'a frog jumps into the pond', 'splash! Silence again']
-  const screen = openScreen(80, 24)
-  await streamed(screen, cutAtEveryByte(`${haiku.join('\n')}\n`))
-  assert.equal(await screen.lines(), haiku)
+  for (const [columns, rows] of sizes) {
+    const screen = openScreen(columns, rows)
+    await streamed(screen, cutAtEveryByte(`${haiku.join('\n')}\n`))
+    assert.equal(await screen.lines(), haiku)
+  }
 })
 
 test('leaves room for remarks between two pieces', async () => {

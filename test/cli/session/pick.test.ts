@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { openApp } from '../../../src/app/app.ts'
+import { readSettings } from '../../../src/settings/settings.ts'
 import { suite } from '../../helpers/suite.ts'
 import { openShown, scene, sizes, type TalkScene } from '../chat/talk-scene.ts'
 
@@ -29,6 +31,28 @@ for (const size of sizes)
       await shown.until(/Trip to Rome · 1 turn/)
       assert.equal(await shown.ended(), { code: 0, restored: true })
     }))
+
+test('of more than a hundred conversations, the older ones are found by the words of their names, in 20 columns too', () =>
+  scene(async ({ home, environment, asked }) => {
+    const app = await openApp(readSettings({ AICHAT_HOME: home.folder, HOME: home.folder, ...environment }))
+    const { conversations } = await app.personas()
+    for (let number = 0; number <= 101; number++) {
+      const made = await conversations.create('local', { name: `${number === 0 ? 'Élan' : 'talk'} number ${number}` })
+      await conversations.add(made, [{ message: { role: 'user', content: `question ${number}` } }])
+    }
+    await app.close()
+    const shown = await openShown(home.folder, ['session'], environment, [20, 10], false)
+    await shown.until(/^\? Which conversation\n?\?\s+❯ talk number 101/)
+    shown.type('number é')
+    await shown.until(/^\? Which conversation\n?\?\s+number\s+é\s+❯ Élan number 0.*\n(?!.*talk)/)
+    shown.type('\r')
+    await shown.until(/conversation\.\n> $/)
+    shown.type('go on\r')
+    await shown.until(/heard: go on[\s\S]*> $/)
+    assert.equal(asked(), ['question 0', 'go on'])
+    shown.type('\x04')
+    assert.equal(await shown.ended(), { code: 0, restored: true })
+  }))
 
 test('-c without a text asks as well, Ctrl-C leaves, and the only conversation is not asked about', () =>
   scene(async (made) => {

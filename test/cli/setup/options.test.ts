@@ -42,8 +42,11 @@ test('finds the provider by the key, and sends none to another provider than its
   const untold = await runMain(['setup', '--key-stdin'], { ...scene, input: 'abcdefgh0123456789' })
   assert.is(untold.code, 64)
   assert.match(untold.stderr, /add --provider/)
-  const found = await runMain(['setup', '--key-stdin'], { ...scene, input: goodKey })
-  assert.equal([found.code, found.stdout], [0, 'openai:gpt-4.1-mini\n'], found.stderr)
+  for (const input of [goodKey, ` '${goodKey}'; `, `OPENAI_API_KEY = ${goodKey}`, `Authorization: Bearer ${goodKey}`]) {
+    const found = await runMain(['setup', '--key-stdin'], { ...scene, input })
+    assert.equal([found.code, found.stdout], [0, 'openai:gpt-4.1-mini\n'], `${input}: ${found.stderr}`)
+    assert.is(JSON.parse(scene.read('secrets.json')).OPENAI_API_KEY, goodKey)
+  }
 })
 
 test('a flaw ends with one sentence, and nothing is kept', async () => {

@@ -5,6 +5,7 @@ import { plain } from '../../helpers/program/pseudo-terminal.ts'
 import { openTerminalHere, runMain, type TerminalHere } from '../../helpers/program/terminal.ts'
 import { openStandIn } from '../../helpers/providers/fake-provider.ts'
 import { suite } from '../../helpers/suite.ts'
+import { openShown, sizes } from '../chat/talk-scene.ts'
 import { emptyOllama, goodKey, openScene, type Scene, speaksOpenAi } from './scene.ts'
 
 const test = suite('from nothing to an answer, by questions at a terminal')
@@ -60,6 +61,20 @@ test('a question where nothing is set up is answered after a key and a model', a
   assert.equal([next.code, next.stdout], [0, 'gpt-4.1-mini heard: Again please\n'])
 })
 
+for (const size of sizes)
+  test(`each question fits a window of ${size.join('×')}, and leaves one line or two of itself`, async () => {
+    await using scene = await openScene()
+    const shown = await openShown(scene.home, ['setup'], scene.environment, size, false)
+    for (const [at, keys] of [enter, `${goodKey}${enter}`, enter].entries()) {
+      await shown.until([/answer\?\n❯ A provider/, /Paste the key/, /Which model answers\?[\s\S]*❯ gpt-4\.1-mini/][at]!)
+      shown.type(keys)
+    }
+    assert.equal(await shown.ended(), { code: 0, restored: true })
+    const screen = (await shown.screen()).join('\n')
+    for (const question of ['Who shall answer', 'Paste the key', 'Which model answers'])
+      assert.is(screen.split(question).length, 2, screen)
+  })
+
 test('aichat alone opens a conversation, with a server by its address, whose only model is not asked about', async () => {
   await using scene = await openScene(speaksOpenAi(undefined, [{ id: 'only', max_model_len: 4096 }]))
   const { code, shown } = await typed([], scene, [
@@ -101,13 +116,16 @@ test('nobody for now leaves the failure as it was, and a conversation asks once'
   assertNothingKept(scene)
 })
 
-test('a wrong key is named in one sentence and asked for again, and none with a space is sent', async () => {
+test('a wrong key is named in one sentence and asked for again, none with a space is sent, and a pasted export line holds one', async () => {
   await using scene = await openScene()
   const { code, shown } = await typed(['setup'], scene, [
     byKey[0]!,
     [/Paste the key/, `sk-proj-two words${enter}`],
-    [/one line of printable ASCII without spaces/, `\x15sk-proj-canary-wrong-123${enter}`],
-    [/refused the key \(401\): Incorrect API key provided[\s\S]*Paste the key/, `${goodKey}${enter}`],
+    [/one line of printable ASCII without spaces[\s\S]*Paste the key/, `sk-proj-canary-wrong-123${enter}`],
+    [
+      /refused the key \(401\): Incorrect API key provided[\s\S]*Paste the key/,
+      `export OPENAI_API_KEY="${goodKey}"${enter}`,
+    ],
     byKey[2]!,
   ])
   assert.is(code, 0)

@@ -304,6 +304,13 @@ export const conversationRules: readonly Rule[] = [
       assert.equal(pluck(pinned, 'id', 'pinned'), [['c', true]])
       await conversations.pin('ada', 'c', false)
       assert.is((await conversations.list('ada', 9, 0, { pinned: true })).total, 0)
+      assert.ok(await conversations.rename('ada', 'd', 'Élan, 100% über'))
+      for (const [words, found] of [
+        [['élan', 'ÜBER', '0%'], 1],
+        [['élan', 'none'], 0],
+        [['1_0'], 0],
+      ] as const)
+        assert.is((await conversations.list('ada', 9, 0, { words })).total, found, words.join(' '))
       assert.not.ok(await conversations.create({ ...talk('e'), name: 'a' }))
       assert.not.ok(await conversations.rename('ada', 'b', 'a'))
       assert.ok(await conversations.rename('ada', 'b', 'z'))

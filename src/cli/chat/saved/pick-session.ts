@@ -6,10 +6,11 @@ import type { Cli } from '../../terminal/cli.ts'
 import { type Choice, pick } from '../../terminal/picker.ts'
 import { timeText } from '../../terminal/times.ts'
 
-/** Conversations of one request. */
-const pageSize = 1_000
-/** The latest conversations, among which nothing typed looks. */
-const firstShown = 100
+/** Conversations of one request: the latest, and those whose names hold what is typed. */
+const most = 100
+
+/** Characters of what is typed that are sent. */
+const longestTyped = 1_000
 
 type Row = z.output<typeof listSessions.output>['sessions'][number]
 
@@ -20,7 +21,7 @@ type Row = z.output<typeof listSessions.output>['sessions'][number]
 export async function pickSession(cli: Cli, underWay?: string): Promise<string> {
   const choicesOf = (rows: readonly Row[]) =>
     rows.filter(({ id, message_count: count }) => id !== underWay && count > 0).map((row) => choiceOf(cli, row))
-  const latest = await cli.ask(listSessions, { limit: firstShown })
+  const latest = await cli.ask(listSessions, { limit: most })
   const recent = choicesOf(latest.sessions)
   const [first] = recent
   if (!first)
@@ -31,21 +32,12 @@ export async function pickSession(cli: Cli, underWay?: string): Promise<string> 
         : 'No other conversation is saved yet',
     )
   if (recent.length === 1 && latest.total === 1) return first.value
-  let whole: Promise<readonly Choice[]> | undefined
+  const shown = new Set(latest.sessions.map(({ id }) => id))
   return pick(cli, 'Which conversation?', async (typed) => {
-    if (typed.trim() === '' || latest.total <= firstShown) return recent
-    whole ??= allSessions(cli).then(choicesOf)
-    return whole
+    if (typed.trim() === '' || latest.total <= most) return recent
+    const { sessions } = await cli.ask(listSessions, { limit: most, name: typed.slice(0, longestTyped) })
+    return [...recent, ...choicesOf(sessions.filter(({ id }) => !shown.has(id)))]
   })
-}
-
-async function allSessions(cli: Cli): Promise<readonly Row[]> {
-  const rows: Row[] = []
-  for (;;) {
-    const { sessions, total } = await cli.ask(listSessions, { limit: pageSize, offset: rows.length })
-    rows.push(...sessions)
-    if (sessions.length < pageSize || rows.length >= total) return rows
-  }
 }
 
 function choiceOf(cli: Cli, { id, name, message_count: count, updated_at: at }: Row): Choice {
