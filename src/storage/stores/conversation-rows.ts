@@ -31,7 +31,12 @@ export interface FoundRow extends MessageRow {
 export function conversationOf(given: ConversationRow): Conversation {
   const { persona_id, pinned, branch_root: root, branch_of: of, branch_at: at, ...row } = given
   const branch = root !== null && of !== null && at !== null ? { root, of, at } : undefined
-  return { ...row, ...(persona_id !== null && { persona_id }), ...(branch && { branch }), ...(pinned && { pinned: true }) }
+  return {
+    ...row,
+    ...(persona_id !== null && { persona_id }),
+    ...(branch && { branch }),
+    ...(pinned && { pinned: true }),
+  }
 }
 
 export function messageOf({ message, timestamp, cost, answer }: MessageRow): SavedMessage {
