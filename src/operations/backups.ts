@@ -74,7 +74,7 @@ export const verifyBackup = defineOperation({
   run: async ({ app, signal }, { name, passphrase }) => (await app.backups()).verify({ name }, { passphrase, signal }),
 })
 
-export const downloadBackup = defineOperation({
+const downloadBackup = defineOperation({
   name: 'backups.download',
   route: 'GET /api/backups/:name',
   access: 'admin',

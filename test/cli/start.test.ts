@@ -190,7 +190,7 @@ test('global flags are read before and after the command', async () => {
 test('text with white space is a prompt, a single unknown word is not', async () => {
   const prompt = await home.aichat(['what is a monad?'])
   assert.is(prompt.code, 69)
-  assert.match(prompt.stderr, /no local model runner/)
+  assert.match(prompt.stderr, /no model runs on this machine/)
   assert.is((await home.aichat(['monad'])).code, 64)
   assert.is((await home.aichat(['--', 'monad'])).code, 69)
   assert.is((await home.aichat(['-m', 'x', 'monad'])).code, 69)

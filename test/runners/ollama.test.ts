@@ -43,7 +43,7 @@ test('a remote model answers only when it is requested', async () => {
   assert.is((await answering([...cloud, { name: 'llama3:latest' }], { model: 'big' })).told, 'big')
   const { body, told } = await answering(cloud)
   assert.is(body, undefined)
-  assert.match(told, /no local model runner answers/)
+  assert.match(told, /no model runs on this machine/)
 })
 
 test('capabilities in the list count more than the name', async () => {

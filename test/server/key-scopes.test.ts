@@ -19,10 +19,10 @@ const contract: readonly (readonly [RegExp, Decision])[] = [
   [/^POST \/api\/auth\/(?:login|register|setup)$/, 'public'],
   [/^GET \/api\/auth\/system-info$/, 'public'],
   [
-    /^\w+ \/api\/(?:auth|users|keys|plugins|service|requests|load|status|limits|prices|responses|backups|audit)(?:\/|$)/,
+    /^\w+ \/api\/(?:auth|users|keys|plugins|service|requests|load|status|limits|prices|responses|backups|audit|settings)(?:\/|$)/,
     'closed',
   ],
-  [/^GET \/api\/(?:models(?:\/(?:show|running))?|chat\/models|embeddings\/models)$/, ['models']],
+  [/^GET \/api\/(?:models(?:\/(?:show|running|known))?|chat\/models|embeddings\/models)$/, ['models']],
   [/^\w+ \/api\/models(?:\/|$)/, 'closed'],
   [/^POST \/api\/(?:chat(?:\/|$)|documents\/text$)/, ['chat']],
   [/^\w+ \/api\/speech(?:\/|$)/, ['speech']],

@@ -48,7 +48,6 @@ export function Palette({ views, onClose }: { readonly views: readonly ViewEntry
         aria-expanded="true"
         aria-controls="palette"
         aria-activedescendant={found[chosen] && `palette-${chosen}`}
-        // biome-ignore lint/a11y/noAutofocus: the person asked for it
         autoFocus
         value={search}
         onInput={({ currentTarget }) => {

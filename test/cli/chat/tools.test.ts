@@ -175,7 +175,15 @@ for (const flags of [[], ['--no-stream']])
   test(`the last answer alone is checked against a schema ${flags.join(' ')}`, () =>
     withTools([[['tools__echo', { text: 'Ada' }]], '{"name": "Ada"}'], async ({ aichat, provider }) => {
       await aichat('mcp', 'allow', 'tools', 'echo')
-      const { stdout } = await aichat('chat', ...flags, '--mcp', 'tools', '--schema', 'name', 'Who?')
+      const { stdout } = await aichat(
+        'chat',
+        ...flags,
+        '--mcp',
+        'tools',
+        '--schema',
+        '{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}',
+        'Who?',
+      )
       assert.is(stdout, '{"name": "Ada"}\n')
       for (const { body } of provider.received) assert.is(JSON.parse(body).response_format.type, 'json_schema')
     }))

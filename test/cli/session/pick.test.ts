@@ -42,7 +42,7 @@ test('of more than a hundred conversations, the older ones are found by the word
     }
     await app.close()
     const shown = await openShown(home.folder, ['session'], environment, [20, 10], false)
-    await shown.until(/^\? Which conversation\n?\?\s+❯ talk number 101/)
+    await shown.until(/^\? Which conversation\n?\?\s+❯ talk number \d+/)
     shown.type('number é')
     await shown.until(/^\? Which conversation\n?\?\s+number\s+é\s+❯ Élan number 0.*\n(?!.*talk)/)
     shown.type('\r')
