@@ -14,7 +14,7 @@ export interface ChatOrder extends Pick<ChatCall, 'plugin' | 'fallback' | 'local
   readonly keep?: Keep | undefined
   /** The client calls tools, see PersonaChatCall. */
   readonly toolTurn?: boolean | undefined
-  /** The stream tells of each step of a tool call, and asks its reader where the operator wants that. */
+  /** The stream shows each step of a tool call, and asks its reader where the operator wants that. */
   readonly toolSteps?: boolean | undefined
   /** The client's own name for its conversation; no authority follows from it. */
   readonly conversation?: string | undefined

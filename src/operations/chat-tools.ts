@@ -38,7 +38,7 @@ export async function completeWithTools(
 }
 
 /**
- * The same as a stream; its end closes the tools. With `showsSteps` it tells of each step of a call, and its reader is asked
+ * The same as a stream; its end closes the tools. With `showsSteps` it shows each step of a call, and its reader is asked
  * about tools for which the operator wants that.
  */
 export async function streamWithTools(

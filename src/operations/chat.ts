@@ -81,7 +81,7 @@ export const chatInput = z.looseObject({
    */
   tool_turn: z.boolean().default(false),
   /**
-   * Tells in a stream of each step of a call of a persona's tools, in chunks of their own, and asks about those that the operator
+   * Shows in a stream each step of a call of a persona's tools, in chunks of their own, and asks about those that the operator
    * allows with a question.
    */
   tool_steps: z.boolean().default(false),

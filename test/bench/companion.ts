@@ -6,10 +6,10 @@
 
 import { printAims, type Row } from './memory-parts/aims.ts'
 import { wordsInPrompts, wrongAnswer } from './memory-parts/asked-again.ts'
-import { companionFacts } from './memory-parts/companion-facts.ts'
 import { forgettingRow } from './memory-parts/forgetting-row.ts'
 import { fullStoreRow, weekRow } from './memory-parts/life-rows.ts'
 import { changesRow, kinRow, standingRow, timesRow } from './memory-parts/scene-rows.ts'
+import { companionFacts } from './memory-parts/scenes.ts'
 import { unrelatedRow } from './memory-parts/unrelated-row.ts'
 import { print } from './parts/figures.ts'
 

@@ -6,7 +6,7 @@ import { rank } from '../../src/personas/memory/ranking.ts'
 import { readQuery } from '../../src/personas/memory/ranking-query.ts'
 import { candidatesFor } from '../../src/personas/memory/timely-search.ts'
 import { testData } from '../helpers/data.ts'
-import { paraphrasePairs } from './memory-parts/paraphrase-pairs.ts'
+import { readScenes } from './memory-parts/scenes.ts'
 import {
   availableEmbedders,
   builtinEmbedder,
@@ -21,7 +21,7 @@ type Pair = readonly [memory: string, query: string]
 
 export async function bench(): Promise<void> {
   const path = testData('memory', 'paraphrases.json')
-  await measure('our own pairs, on which the settings were chosen', paraphrasePairs)
+  await measure('our own pairs, on which the settings were chosen', readScenes('paraphrase-pairs'))
   if (!path) return print('\nskipped: no memory/paraphrases.json in AICHAT_TEST_DATA')
   const { items } = JSON.parse(readFileSync(path, 'utf8')) as { items: { memory: string; query: string }[] }
   await measure(

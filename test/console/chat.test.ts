@@ -325,7 +325,7 @@ test('a conversation is found by its words, renamed and saved as a file', async 
   await list.getByLabel('Search in their texts').fill('quok')
   await list.locator('mark', { hasText: 'quokkas' }).waitFor()
   await list.getByLabel('Search in their texts').fill('')
-  await page.getByRole('button', { name: /^Rename, save or delete .*quokkas/ }).click()
+  await page.getByRole('button', { name: /^Rename, pin, save or delete .*quokkas/ }).click()
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save as Markdown' }).click()
   assert.match((await download).suggestedFilename(), /quokkas\.md$/)

@@ -63,7 +63,7 @@ test('memories of a file come in with progress, and a picture goes to the model'
   await page.locator('.message.user').getByText('What is this?').waitFor()
   await page.locator('.message.user img').waitFor()
   const remove = async () => {
-    await page.getByRole('button', { name: /^Rename, save or delete What/ }).click()
+    await page.getByRole('button', { name: /^Rename, pin, save or delete What/ }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await conversation.waitFor({ state: 'detached' })
   }

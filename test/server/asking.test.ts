@@ -1,7 +1,7 @@
 // Some with --all only: many processes.
 import * as assert from 'uvu/assert'
 import { wordsInPrompts, wrongAnswer } from '../bench/memory-parts/asked-again.ts'
-import { companionFacts } from '../bench/memory-parts/companion-facts.ts'
+import { companionFacts } from '../bench/memory-parts/scenes.ts'
 import { openUsers } from '../helpers/program/user-daemon.ts'
 import { completion, json } from '../helpers/providers/fake-provider.ts'
 import { isWholeRun, suite } from '../helpers/suite.ts'

@@ -15,7 +15,7 @@ export interface ToolChat {
   readonly toolbox: Toolbox
   readonly tools: readonly Tool[]
   readonly signal?: AbortSignal | undefined
-  /** Puts chunks without choices into a stream that tell of each step of a call, see `chunkOf`. */
+  /** Puts a chunk without choices into the stream for each step of a call, see `chunkOf`. */
   readonly showsSteps?: boolean | undefined
 }
 
@@ -108,7 +108,7 @@ function isHeld({ choices, usage }: ChatChunk): boolean {
   return usage != null || choices.some(({ delta, finish_reason }) => delta.tool_calls || finish_reason !== null)
 }
 
-/** A chunk that tells of a step: in the arguments nothing is invisible, since a person decides by them. */
+/** A chunk for a step of a call. In its arguments nothing is invisible, since a person decides by them. */
 function chunkOf({ call, state, result }: ToolStep, { created, model }: ChatChunk, id: string): ChatChunk {
   const { pin: _, arguments: given, ...asked } = call
   const shown = Array.isArray(result)

@@ -53,8 +53,8 @@ interface ListingProps<T> {
 export function Listing<T>({ title, data, columns, actions = [], main, empty, children, ...rest }: ListingProps<T>) {
   const [asked, setAsked] = useState<{ readonly action: RowAction<T>; readonly row: T }>()
   const perform = async (work: () => unknown, done?: string) => {
-    const told = await work()
-    const text = typeof told === 'string' ? told : done
+    const result = await work()
+    const text = typeof result === 'string' ? result : done
     if (text !== undefined) tell(text)
     data.reload()
   }

@@ -7,7 +7,6 @@ import { batches } from '../shared/persona-slices.ts'
 import { changed, scopeOf } from '../shared/persona-write.ts'
 import { exchangeLogs, settleState, writeRecords } from '../stores/adaptations.ts'
 import * as scopes from '../stores/memory-scope.ts'
-import { findScope, makeScope } from '../stores/memory-scope.ts'
 import { addToLog, bringMemories, type PersonaWriteParts, putInPlace } from '../stores/persona-write.ts'
 import { revisionOf } from '../stores/personas.ts'
 import type { Context } from './context.ts'
@@ -140,9 +139,9 @@ async function takePlace(tx: Transaction, stage: Scope, target: Scope): Promise<
  * Rows that are written meanwhile may be missing: the caller compares the scope's revision.
  */
 async function copyMemories(tx: Transaction, from: Scope, to: Scope): Promise<void> {
-  const source = await runOn(tx, findScope(from))
+  const source = await runOn(tx, scopes.findScope(from))
   if (!source) return
-  const target = await runOn(tx, makeScope(to))
+  const target = await runOn(tx, scopes.makeScope(to))
   const { low, high } = rangeOf(source.scope_id)
   const values = [low, high, rangeOf(target.scope_id).low - low]
   const columns = async (table: string) => {

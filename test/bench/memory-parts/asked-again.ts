@@ -1,5 +1,5 @@
 import { openCompanions } from './companion-daemon.ts'
-import { companionFacts } from './companion-facts.ts'
+import { companionFacts } from './scenes.ts'
 
 /** Where the user's own words stand in the prompt for a question about them. */
 export interface Asked {

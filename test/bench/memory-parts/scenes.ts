@@ -36,6 +36,9 @@ export function readScenes<T>(name: string): T {
   return JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'))
 }
 
+/** What a user says to a companion, and the question for it: ten kinds, in the manner of chats. Names are invented. */
+export const companionFacts = readScenes<readonly (readonly [fact: string, question: string])[]>('companion-facts')
+
 /** Says everything in the order of its time, with 30 trivial lines between, in the language of the scene and in English. */
 export async function live(
   companion: Companion,

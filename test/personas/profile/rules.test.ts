@@ -2,11 +2,18 @@ import * as assert from 'uvu/assert'
 import { linesIn } from '../../../src/personas/profile/rules.ts'
 import { ownSentences } from '../../../src/personas/profile/sentences.ts'
 import { readScenes, type Scene } from '../../bench/memory-parts/scenes.ts'
+import { fixture } from '../../helpers/fixture.ts'
 import { suite } from '../../helpers/suite.ts'
-import { sentences } from './sentences.ts'
 
 const test = suite('the rules of the profile')
 
+/** By language, sentences with the slot and the subject of the line that each gives; '' for none. */
+const sentences =
+  fixture<Readonly<Record<string, readonly (readonly [sentence: string, line: string])[]>>>(
+    'personas/profile-lines.json',
+  )
+
+/** The profile knows him. */
 const ilyas = { name: 'Ilyas', kin: 'son' }
 
 for (const [language, rows] of Object.entries(sentences))
