@@ -129,12 +129,18 @@ test('content is old in words once its server is gone or slow, and new again whe
   await using way = closing(await openCuttableWay(scene.url))
   const visit = await logIn({ ...scene, url: way.url }, 'ada', { viewport: phone })
   const { page } = visit
-  await page.getByText('Local runner').first().waitFor()
+  await page
+    .getByText(/answers chats/)
+    .first()
+    .waitFor()
   way.cut()
   const old = page.getByRole('alert').filter({ hasText: /What is shown is from .* and may be out of date/ })
   await old.first().waitFor()
   assert.equal(await axeFindings(page), [])
-  await page.getByText('Local runner').first().waitFor()
+  await page
+    .getByText(/answers chats/)
+    .first()
+    .waitFor()
   way.open()
   await old.first().waitFor({ state: 'detached' })
 
