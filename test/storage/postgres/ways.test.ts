@@ -37,7 +37,7 @@ async function openCounter(url: string) {
     /** The ways of one of several equal pieces of work: the fewest, since the instance also asks by itself now and then. */
     async fewest(work: (at: number) => Promise<unknown>): Promise<number> {
       let least = Number.POSITIVE_INFINITY
-      for (let at = 0; at < 8; at++) {
+      for (let at = 0; at < 20; at++) {
         const before = ways
         await work(at)
         least = Math.min(least, ways - before)
