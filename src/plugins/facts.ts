@@ -60,10 +60,17 @@ export function createFactBook({ shipped, clock, learned: kept }: FactParts): Fa
     day = now
     return windows
   }
-  const sources = ({ models, listed, endpoint }: Place, model: string) => [
-    factsIn(entryOf(models, model)),
-    factsIn(entryOf(listed, model)),
-    shippedAt(shipped(), endpoint, model),
+  /** The hosts of plugins, each of which is one object until it is changed. */
+  const hosts = new WeakMap<Place, string>()
+  const hostOf = (place: Place) => {
+    const host = hosts.get(place) ?? hostIn(place.endpoint)
+    hosts.set(place, host)
+    return host
+  }
+  const sources = (place: Place, model: string) => [
+    factsIn(entryOf(place.models, model)),
+    factsIn(entryOf(place.listed, model)),
+    shippedAt(shipped(), hostOf(place), model),
   ]
   const learned = (place: string, model: string) => today().get(`${place}\n${model}`)
   return {
@@ -116,9 +123,13 @@ export interface ShippedFacts {
   readonly hosts: Readonly<Record<string, Readonly<Record<string, ModelFacts>>>>
 }
 
-/** Finds the shipped facts of a model at an endpoint: by its name, else by the pattern with the most letters that match. */
-export function shippedAt({ hosts }: ShippedFacts, endpoint: string, model: string): ModelFacts {
-  const host = URL.canParse(endpoint) ? new URL(endpoint).host : ''
+/** The host of an endpoint, as the shipped table names it; empty where it has none. */
+export function hostIn(endpoint: string): string {
+  return URL.canParse(endpoint) ? new URL(endpoint).host : ''
+}
+
+/** Finds the shipped facts of a model at a host: by its name, else by the pattern with the most letters that match. */
+export function shippedAt({ hosts }: ShippedFacts, host: string, model: string): ModelFacts {
   const models = Object.hasOwn(hosts, host) ? hosts[host]! : {}
   const name = model.toLowerCase().slice(0, longestName)
   if (Object.hasOwn(models, name)) return factsIn(models[name])

@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { waitForUpdate } from '@pydantic/genai-prices'
 import { type ModelRow, nameOf, rowsOf } from '../../src/plugins/catalog.ts'
 import type { ShippedFacts } from '../../src/plugins/facts.ts'
-import { shippedAt } from '../../src/plugins/facts.ts'
+import { hostIn, shippedAt } from '../../src/plugins/facts.ts'
 import { factsOfRow } from '../../src/plugins/listed-facts.ts'
 import { type PluginManifest, pluginManifest } from '../../src/plugins/manifest.ts'
 import type { ModelFacts } from '../../src/plugins/model-facts.ts'
@@ -66,7 +66,7 @@ export async function makeShippedFacts(data: string): Promise<ShippedFacts> {
         max_output: _most,
         ...alike
       } = (id === 'openai' && elsewhere.get(`openai/${model}`)) || {}
-      const window = own.context_window ?? shippedAt(table(host, packaged(id)), endpoint, model).context_window
+      const window = own.context_window ?? shippedAt(table(host, packaged(id)), hostIn(endpoint), model).context_window
       const facts = { ...alike, ...own, ...(window !== undefined && { context_window: window }) }
       if (Object.keys(facts).length > 0) hosts[host][model.toLowerCase()] = facts
     }

@@ -154,7 +154,7 @@ async function wholeAnswer(
   answer.by = addressOf(report)
   Object.assign(answer, recallOf(report))
   countTokens(answer, reply['usage'] as Usage | undefined)
-  remark(cli, report, answer.cost)
+  remark(cli, report, answer)
 }
 
 /** Adds the tokens of a request, of which an answer with tools has several. */
@@ -264,7 +264,7 @@ async function streamTo(
   if (answer.text === '' && answer.calls.length > 0 && !makesCalls && !printer.event)
     await cli.io.out(`${onTerminal(cli, JSON.stringify(answer.calls))}\n`)
   await endLine(cli, answer)
-  if (report) remark(cli, report, answer.cost)
+  if (report) remark(cli, report, answer)
 }
 
 /** Prints on stderr what the model thought, where that is wished and no line has shown it as it came. */
@@ -287,14 +287,14 @@ function recallRemark(report: Report): string {
 }
 
 /** stderr names the model that answered after a fallback and the failures before it; with -v always. */
-function remark(cli: Cli, report: Report, cost: number | undefined): void {
+function remark(cli: Cli, report: Report, { tokens, cost }: Answer): void {
   for (const warning of report.warnings) note(cli, `aichat: ${warning}`)
   const target = report.plugin ?? `the local runner (${report.model})`
   if (!report.fallback) {
     if (cli.globals().verbose)
       note(
         cli,
-        `aichat: answered by ${report.plugin ? `${target} (${report.model})` : target}${priceText(cost)}${report.local_only ? '; nothing left this machine' : ''}${recallRemark(report)}`,
+        `aichat: answered by ${report.plugin ? `${target} (${report.model})` : target}${spentText(tokens, cost)}${report.local_only ? '; nothing left this machine' : ''}${recallRemark(report)}`,
       )
     return
   }
@@ -304,9 +304,9 @@ function remark(cli: Cli, report: Report, cost: number | undefined): void {
   note(cli, `aichat: answered by ${target} instead`)
 }
 
-/** The cost of an answer that cost anything, in words. */
-function priceText(cost: number | undefined): string {
-  return cost ? ` for $${usdOf(cost)}` : ''
+/** The tokens of an answer as far as they are known, and its cost if it cost anything: `, 12 tokens in and 3 out, $0.002`. */
+function spentText(tokens: Answer['tokens'], cost: number | undefined): string {
+  return `${tokens ? `, ${tokens.asked} tokens in and ${tokens.answered} out` : ''}${cost ? `, $${usdOf(cost)}` : ''}`
 }
 
 /** Finish reasons of a complete answer. */

@@ -48,7 +48,10 @@ test('an active provider elsewhere is passed over for the local runner, and the 
 
     const { code, stdout, stderr } = await home.aichat(['chat', '-v', '--local-only', 'Hi'])
     assert.equal([code, stdout], [0, 'local answer\n'])
-    assert.match(stderr, 'answered by the local runner (llama3:latest); nothing left this machine\n')
+    assert.match(
+      stderr,
+      /answered by the local runner \(llama3:latest\)(?:, \d+ tokens in and \d+ out)?; nothing left this machine\n/,
+    )
     const whole = JSON.parse((await home.aichat(['chat', '--json', '--local-only', 'Hi'])).stdout)
     assert.equal([whole.aichat.local_only, whole.aichat.fallback, whole.aichat.attempts.length], [true, false, 1])
     assert.is(runner.received.filter(({ url }) => url === '/api/chat').length, 2)

@@ -67,7 +67,7 @@ test('an unknown cost is told as unknown, and the ledger can be checked and prun
 test('the cost of an answer is told with -v, and that of a conversation with it', () =>
   scene(async ({ aichat }) => {
     const said = await aichat(['chat', '-v', '-s', 'Trip', 'cheap'])
-    assert.match(said.stderr, 'answered by custom (custom-model) for $0.25\n')
+    assert.match(said.stderr, /answered by custom \(custom-model\), \d+ tokens in and \d+ out, \$0\.25\n/)
     await aichat(['chat', '-s', 'Trip', '-S', 'cheap'])
     await aichat(['chat', '-s', 'Trip', '-S', 'FREE'])
     const shown = await aichat(['session', 'show', 'Trip'])
