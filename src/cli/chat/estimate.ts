@@ -58,7 +58,7 @@ export async function printCount(cli: Cli, question: ChatQuestion): Promise<void
       most_cost_usd: most,
     } = found
     const place = plugin === null ? `${model} on this machine` : `${plugin}:${model}`
-    const price = input === undefined ? 'its price is not known' : `$${input}`
+    const price = input === undefined ? 'its price is not known (aichat prices set)' : `$${input}`
     const rest =
       most === undefined ? '' : `, at most $${most} with an answer of ${longest?.toLocaleString('en')} tokens`
     return `about ${input_tokens.toLocaleString('en')} ${counted(input_tokens, 'token').split(' ').at(-1)} to ${place}: ${price}${rest}`

@@ -123,7 +123,8 @@ function costText(
 ): string | undefined {
   const unknown = saved?.unpriced ?? totals.unpriced
   const usd = saved?.cost_usd ?? (totals.cost > 0 ? usdOf(totals.cost) : undefined)
-  if (usd === undefined) return totals.answers === 0 ? undefined : 'not known'
+  if (usd === undefined)
+    return totals.answers === 0 ? undefined : 'not known: aichat prices set gives a model its price'
   return `$${usd}${unknown > 0 ? `, and ${counted(unknown, 'answer')} of unknown cost` : ''}`
 }
 
