@@ -309,6 +309,7 @@ export const conversationRules: readonly Rule[] = [
         [['élan', 'ÜBER', '0%'], 1],
         [['élan', 'none'], 0],
         [['1_0'], 0],
+        [['a\0b'], 0],
       ] as const)
         assert.is((await conversations.list('ada', 9, 0, { words })).total, found, words.join(' '))
       assert.not.ok(await conversations.create({ ...talk('e'), name: 'a' }))

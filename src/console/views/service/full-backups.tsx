@@ -55,7 +55,7 @@ export function FullBackups() {
       )}
       <Notice kind="warning">
         To restore one, stop the service and run <code>aichat backup restore NAME</code> on its machine: all data is
-        replaced and every login ends, which no running service can do to itself. The data of before is kept aside.
+        replaced and every login ends, which no running service can do to itself. The earlier data is kept aside.
       </Notice>
     </Listing>
   )
