@@ -157,8 +157,12 @@ function isWith(personas: readonly string[] | undefined): Statement {
   return personas ? sql`persona_id ${among(personas)}` : sql`true`
 }
 
-/** The condition that a name holds each word, in any case: LIKE alone may tell the cases of letters beyond ASCII apart. */
+/**
+ * The condition that a name holds each word, in any case: LIKE alone may tell the cases of letters beyond ASCII apart.
+ * No name holds a NUL, at which SQLite would end the pattern.
+ */
 function isNamed(words: readonly string[]): Statement {
+  if (words.some((each) => each.includes('\0'))) return sql`false`
   return words.reduce((condition, typed) => {
     const lower = typed.toLowerCase()
     const capital = lower.charAt(0).toUpperCase() + lower.slice(1)
