@@ -30,8 +30,8 @@ export interface FactBook {
   learned(place: string, model: string): number | undefined
 }
 
-/** The most models whose windows are kept at once. */
-const mostLearned = 1_000
+/** The most models whose facts, or whose windows, are kept at once. */
+const mostKept = 1_000
 
 const learnedText = z.object({ day: z.int(), windows: z.array(z.tuple([z.string(), z.int().min(1)])) })
 
@@ -42,7 +42,7 @@ export interface LearnedWindows {
 }
 
 interface FactParts {
-  /** Gives the shipped table, at each question. */
+  /** Gives the shipped table, which is the same at all times. */
   readonly shipped: () => ShippedFacts
   readonly clock: () => number
   /** By default they are kept in this process alone. */
@@ -60,23 +60,28 @@ export function createFactBook({ shipped, clock, learned: kept }: FactParts): Fa
     day = now
     return windows
   }
-  /** The hosts of plugins, each of which is one object until it is changed. */
-  const hosts = new WeakMap<Place, string>()
-  const hostOf = (place: Place) => {
-    const host = hosts.get(place) ?? hostIn(place.endpoint)
-    hosts.set(place, host)
-    return host
-  }
-  const sources = (place: Place, model: string) => [
+  const sources = (place: Place, model: string): readonly ModelFacts[] => [
     factsIn(entryOf(place.models, model)),
     factsIn(entryOf(place.listed, model)),
-    shippedAt(shipped(), hostOf(place), model),
+    shippedAt(shipped(), hostIn(place.endpoint), model),
   ]
+  /** What the sources say of the models of a plugin, which is one object until it is changed. */
+  const stated = new WeakMap<Place, Map<string, ModelFacts>>()
+  const statedOf = (place: Place, model: string): ModelFacts => {
+    const models = stated.get(place) ?? new Map<string, ModelFacts>()
+    stated.set(place, models)
+    const kept = models.get(model)
+    if (kept) return kept
+    const [own, listed, known] = sources(place, model)
+    const facts = { ...known, ...listed, ...own }
+    if (models.size >= mostKept) models.clear()
+    models.set(model, facts)
+    return facts
+  }
   const learned = (place: string, model: string) => today().get(`${place}\n${model}`)
   return {
     of(plugin, model) {
-      const [own, listed, known] = sources(plugin, model)
-      const facts = { ...known, ...listed, ...own }
+      const facts = statedOf(plugin, model)
       const window = learned(plugin.id, model)
       return window === undefined
         ? facts
@@ -90,7 +95,7 @@ export function createFactBook({ shipped, clock, learned: kept }: FactParts): Fa
     },
     learn(place, model, tokens) {
       const own = today()
-      if (own.size >= mostLearned) own.clear()
+      if (own.size >= mostKept) own.clear()
       own.set(`${place}\n${model}`, tokens)
       // What another process has learned meanwhile stays.
       windows = new Map([...readLearned(kept?.read(), day), ...own])

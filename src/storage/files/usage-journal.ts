@@ -57,7 +57,7 @@ export function openUsageJournal(folder: string): UsageJournal {
       file ??= open()
       isEmpty = false
       let lines = isTorn ? '\n' : ''
-      for (const row of rows) lines += `${lineOf(row)}\n`
+      for (const row of rows) lines += `${JSON.stringify(row)}\n`
       isTorn = true
       // A full disk may take a part of a line and say nothing.
       if (writeSync(file, lines) < Buffer.byteLength(lines)) throw new Error('ENOSPC: no space left on device')
@@ -93,11 +93,6 @@ export function openUsageJournal(folder: string): UsageJournal {
       if (isEmpty) rmSync(path, { force: true })
     },
   }
-}
-
-/** The JSON of a row, which begins with its request. */
-function lineOf({ request, ...row }: LedgerRow): string {
-  return JSON.stringify({ request, ...row })
 }
 
 function journalsIn(folder: string): readonly string[] {

@@ -14,7 +14,7 @@ export const costSources = [
 
 /** One attempt, as it is booked. Unique by request and attempt. */
 export interface LedgerRow {
-  /** Unique over all processes: a random part of the process, and a counter. */
+  /** Unique over all processes: a random part of the process, and a counter. The first member: lines of a journal begin with it. */
   readonly request: string
   /** From 1 on. */
   readonly attempt: number

@@ -69,25 +69,34 @@ const mostItems = 1000
 const tooLong = (most: number) => `must hold at most ${most} items`
 
 /** Whether a field is as it must be. One that is absent or null is not looked at, unless it is required. */
-type Rule = readonly [isFine: (value: unknown) => boolean, must: string, isRequired?: true]
+interface Rule {
+  readonly isFine: (value: unknown) => boolean
+  readonly must: string
+  readonly isRequired: boolean
+}
 
 type Rules = Readonly<Record<string, Rule>>
 
-function required([isFine, must]: Rule): Rule {
-  return [isFine, must, true]
+function rule(isFine: Rule['isFine'], must: string): Rule {
+  return { isFine, must, isRequired: false }
 }
 
-const text: Rule = [(value) => typeof value === 'string', 'must be text']
-const number: Rule = [(value) => typeof value === 'number', 'must be a number']
-const flag: Rule = [(value) => typeof value === 'boolean', 'must be true or false']
-const object: Rule = [isObject, 'must be an object']
-const schema: Rule = [isObject, 'must be a JSON Schema']
+function required(usual: Rule): Rule {
+  return { ...usual, isRequired: true }
+}
+
+const text = rule((value) => typeof value === 'string', 'must be text')
+const number = rule((value) => typeof value === 'number', 'must be a number')
+const flag = rule((value) => typeof value === 'boolean', 'must be true or false')
+const object = rule(isObject, 'must be an object')
+const schema = rule(isObject, 'must be a JSON Schema')
 /** `extra_content` is an object of objects everywhere. */
-const extra: Rule = [
-  (value) => value === undefined || (isObject(value) && Object.values(value).every(isObject)),
-  'must be an object of objects',
-  true,
-]
+const extra = required(
+  rule(
+    (value) => value === undefined || (isObject(value) && Object.values(value).every(isObject)),
+    'must be an object of objects',
+  ),
+)
 
 const requestRules: Rules = {
   model: required(text),
@@ -102,9 +111,9 @@ const requestRules: Rules = {
   frequency_penalty: number,
   stream: flag,
   parallel_tool_calls: flag,
-  stop: [isStop, 'must be text or a list of texts'],
+  stop: rule(isStop, 'must be text or a list of texts'),
   reasoning_effort: text,
-  tool_choice: [(choice) => typeof choice === 'string' || isObject(choice), 'must be text or an object'],
+  tool_choice: rule((choice) => typeof choice === 'string' || isObject(choice), 'must be text or an object'),
   response_format: object,
   stream_options: object,
   extra_content: extra,
@@ -113,8 +122,8 @@ const requestRules: Rules = {
 const roles: readonly unknown[] = ['system', 'developer', 'user', 'assistant', 'tool', 'function']
 
 const messageRules: Rules = {
-  role: required([(role) => roles.includes(role), `must be one of ${roles.join(', ')}`]),
-  content: [(content) => typeof content === 'string' || Array.isArray(content), 'must be text or a list of parts'],
+  role: required(rule((role) => roles.includes(role), `must be one of ${roles.join(', ')}`)),
+  content: rule((content) => typeof content === 'string' || Array.isArray(content), 'must be text or a list of parts'),
   name: text,
   tool_call_id: text,
   reasoning_content: text,
@@ -140,7 +149,7 @@ function isGiven(value: unknown): boolean {
 /** Notes the fields of a thing that are not as their rules say; `path` ends where their names begin. */
 function checkFields(thing: JsonObject, rules: Rules, path: string, expect: Expect): void {
   for (const name in rules) {
-    const [isFine, must, isRequired] = rules[name]!
+    const { isFine, must, isRequired } = rules[name]!
     const value = thing[name]
     if ((isRequired || isGiven(value)) && !isFine(value)) expect(false, path + name, must)
   }
