@@ -24,6 +24,7 @@ import { typedHistory } from './conversation/typed-history.ts'
 import { nothingAttached } from './files/attachment.ts'
 import { isToBeSummarised } from './fullness.ts'
 import { type ChatOptions, personaOf, questionOf, systemMessage, userMessage } from './question.ts'
+import { printLastExchange } from './saved/transcript.ts'
 import { type TerminalSession, terminalSession } from './saved-session.ts'
 import { askTurn, keepUnfinished, tellFailure } from './turn.ts'
 
@@ -98,6 +99,7 @@ async function talk(outer: Cli, started: ChatOptions, tools: ChatTools | undefin
 
   async function greet(): Promise<void> {
     if (saved.greeting !== undefined) await printAnswer(cli, saved.greeting)
+    if (!saved.isNew) await printLastExchange(cli, saved.session)
   }
 
   /** Asks a text, or runs the command that it is. */

@@ -157,7 +157,7 @@ test('/persona begins a conversation with her, /sessions goes back, /clear begin
     shown.type('\x03')
     await shown.until(/stopped\n> $/)
     await say(shown, '/sessions Nowhere', /Session "Nowhere" not found/)
-    await say(shown, '/sessions Plain', /going on with "Plain"/)
+    await say(shown, '/sessions Plain', /going on with "Plain"\n> plain \(.*\)\n+heard: plain\n/)
     await say(shown, 'more', /heard: more/)
     assert.equal(
       sent().map(([, content]) => content),
@@ -169,6 +169,22 @@ test('/persona begins a conversation with her, /sessions goes back, /clear begin
     assert.equal(sent(), [['user', 'anew']])
     await shown.leave()
     assert.is((await saved()).length, 3)
+  }))
+
+test('who goes on with a conversation sees its last question and answer, and how many messages are before them', () =>
+  scene(async ({ talk }) => {
+    const shown = await talk(['-s', 'Journey'])
+    await say(shown, 'first', /heard: first/)
+    await say(shown, 'second', /heard: second/)
+    await shown.leave()
+    const again = await talk(['-c'])
+    const screen = (await again.screen()).join('\n')
+    assert.match(screen, /2 earlier messages: aichat session show "Journey"\n> second \(.*\)\n+heard: second\n/)
+    assert.not.match(screen, /heard: first/)
+    await again.leave()
+    const quiet = await talk(['-c', '--quiet'])
+    assert.not.match((await quiet.screen()).join('\n'), /heard: second/)
+    await quiet.leave()
   }))
 
 test('/undo names the words of a question, not its files', () =>

@@ -9,11 +9,12 @@ import {
   textOf,
 } from '../../../chat/chat.ts'
 import { counted, dataUrl } from '../../../formats/formats.ts'
-import type { compactSession, showSession } from '../../../operations/operations.ts'
+import { type compactSession, showSession } from '../../../operations/operations.ts'
 import { printAnswer } from '../../markdown/printer.ts'
 import type { Cli } from '../../terminal/cli.ts'
 import { coloured, rendersMarkdown } from '../../terminal/colour.ts'
 import { stripControls } from '../../terminal/io.ts'
+import { note } from '../../terminal/output.ts'
 import { fullTime, momentText } from '../../terminal/times.ts'
 
 /** What a compaction did, in a sentence. */
@@ -48,6 +49,20 @@ export async function printSession(cli: Cli, { messages }: Session): Promise<voi
     await cli.io.out(about === '' ? '\n' : `${coloured(cli, 'stdout', 'dim', stripControls(about))}\n\n`)
     if (cli.io.outClosed) return
   }
+}
+
+/** The messages at the end among which the last question is looked for: tools may have answered since. */
+const mostLooked = 20
+
+/** Prints the last question of a conversation and its answer, for who goes on with it at a terminal. */
+export async function printLastExchange(cli: Cli, id: string): Promise<void> {
+  if (!rendersMarkdown(cli) || cli.globals().quiet) return
+  const session = await cli.ask(showSession, { id, last: mostLooked })
+  const messages = session.messages.slice(session.messages.findLastIndex(({ role }) => role === 'user'))
+  if (messages[0]?.role !== 'user') return
+  const earlier = session.message_count - messages.length
+  if (earlier > 0) note(cli, `aichat: ${counted(earlier, 'earlier message')}: aichat session show "${session.name}"`)
+  await printSession(cli, { ...session, messages })
 }
 
 async function printQuestion(cli: Cli, message: Message): Promise<void> {
