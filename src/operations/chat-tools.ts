@@ -7,6 +7,7 @@ import {
   type RoutedReply,
   type RoutedStream,
   type RouteReport,
+  type ShownCall,
   type Toolbox,
   type ToolChat,
   type ToolServer,
@@ -14,8 +15,13 @@ import {
 import { toAppError } from '../errors.ts'
 import { usdOf } from '../usage/usage.ts'
 
+/** The calls of tools that have ended, where there are tools; of a stream those so far. */
+interface WithCalls {
+  readonly calls?: readonly ShownCall[]
+}
+
 /** A stream, with the message of its last round where tools were called in it. */
-export type ToolStream = RoutedStream & { readonly answer?: () => Message | undefined }
+export type ToolStream = RoutedStream & WithCalls & { readonly answer?: () => Message | undefined }
 
 /** Asks for a whole answer, with the tools of these servers as far as the operator allows them. */
 export async function completeWithTools(
@@ -23,7 +29,7 @@ export async function completeWithTools(
   call: ChatCall,
   servers: readonly string[] | undefined,
   signal: AbortSignal | undefined,
-): Promise<RoutedReply> {
+): Promise<RoutedReply & WithCalls> {
   const { router } = await app.chat()
   if (!servers || servers.length === 0) return router.complete(call, signal)
   const { tools, left } = await serviceTools(app, call, servers)

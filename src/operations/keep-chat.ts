@@ -8,10 +8,11 @@ import {
   type ReadyIterator,
   type RouteReport,
   readyIn,
+  type ShownCall,
   textOf,
 } from '../chat/chat.ts'
 import { type FailureCode, toAppError } from '../errors.ts'
-import type { AnswerRecord, SentRecord } from '../personas/personas.ts'
+import type { AnswerRecord, CallRecord, SentRecord } from '../personas/personas.ts'
 import type { ChatOrder, ChatPlace, Finish, Keep, ReadyChat } from './chat-order.ts'
 import type { ToolStream } from './chat-tools.ts'
 import type { Call } from './operation.ts'
@@ -52,6 +53,7 @@ export function keepPlain(
 interface Ending {
   readonly report: RouteReport
   readonly booking: Booking
+  readonly calls?: ToolStream['calls'] | undefined
   readonly finish_reason?: string | null | undefined
   readonly cut?: true
 }
@@ -150,12 +152,13 @@ export class SavedChunks implements ReadyIterator<ChatChunk> {
   async #save(): Promise<ChatChunk | undefined> {
     const last = this.#seen.at(-1)
     if (!last) return undefined
-    const { report, booking, answer: final } = this.#stream
+    const { report, booking, calls, answer: final } = this.#stream
     const { message, finish_reason } = await collected(this.#seen)
     const answer = final?.() ?? message ?? { role: 'assistant' as const, content: '' }
     const { warnings, ...place } = await saveExchange(this.#app, this.#ready, answer, {
       report,
       booking,
+      calls,
       finish_reason,
     })
     const facts = { ...(warnings.length > 0 && { warnings }), ...place }
@@ -163,8 +166,8 @@ export class SavedChunks implements ReadyIterator<ChatChunk> {
   }
 
   async #saveCut(): Promise<void> {
-    const { report, booking } = this.#stream
-    if (this.#ready.order.keep) await saveCut(this.#app, this.#ready, this.#seen, { report, booking })
+    const { report, booking, calls } = this.#stream
+    if (this.#ready.order.keep) await saveCut(this.#app, this.#ready, this.#seen, { report, booking, calls })
   }
 }
 
@@ -190,7 +193,10 @@ async function collected(seen: readonly ChatChunk[]) {
   return { message: choice?.message, finish_reason: choice?.finish_reason }
 }
 
-function recordOf({ order, begun }: ReadyChat, { report, booking, finish_reason, cut }: Ending): AnswerRecord {
+function recordOf(
+  { order, begun }: ReadyChat,
+  { report, booking, calls = [], finish_reason, cut }: Ending,
+): AnswerRecord {
   const { model, plugin, runner } = report
   const tokens = booking.cost()?.tokens
   const sent = sentOf(order)
@@ -202,7 +208,24 @@ function recordOf({ order, begun }: ReadyChat, { report, booking, finish_reason,
     ...(finish_reason && { finish_reason }),
     ...(tokens && { input_tokens: tokens.input, output_tokens: tokens.output }),
     duration_ms: Math.round(performance.now() - begun),
+    ...(calls.length > 0 && { calls: calls.slice(0, mostCalls).map(keptCall) }),
     ...(Object.keys(sent).length > 0 && { sent }),
+  }
+}
+
+/** Calls of tools in an answer that are recorded, and characters of their arguments and of their result. */
+const mostCalls = 40
+const longestArguments = 2_000
+const longestResult = 5_000
+
+function keptCall({ server, tool, state, arguments: given, result }: ShownCall): CallRecord {
+  const within = (text: string, most: number) => (text.length <= most ? text : `${text.slice(0, most)} …`)
+  return {
+    server,
+    tool,
+    state: state as CallRecord['state'],
+    arguments: within(given, longestArguments),
+    ...(result !== undefined && { result: within(result, longestResult) }),
   }
 }
 

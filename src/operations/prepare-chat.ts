@@ -139,12 +139,12 @@ async function completeAndSave(
   signal: AbortSignal | undefined,
 ): Promise<KeptReply> {
   const routed = await unlessLeft(app, ready, signal, completeWithTools)
-  const { report, booking } = routed
+  const { report, booking, calls } = routed
   const reply = named(routed.reply, ready)
   const choice = reply.choices[0]
   if (!ready.finish || !choice) return { reply, report, booking }
   const { message, finish_reason } = choice
-  const { warnings, ...place } = await saveExchange(app, ready, message, { report, booking, finish_reason })
+  const { warnings, ...place } = await saveExchange(app, ready, message, { report, booking, calls, finish_reason })
   return {
     reply,
     report: { ...report, warnings: [...report.warnings, ...warnings] },

@@ -49,6 +49,18 @@ const savedMessage = z.looseObject({
       duration_ms: z.exactOptional(z.int()),
       /** Of a summary: the number of first messages that it replaces; 0 for one that takes the earlier ones back. */
       compacts: z.exactOptional(z.int()),
+      /** The calls of tools that the service made for it, with the beginning of their arguments (JSON) and results. */
+      calls: z.exactOptional(
+        z.array(
+          z.object({
+            server: z.string(),
+            tool: z.string(),
+            state: z.enum(['done', 'failed', 'refused']),
+            arguments: z.string(),
+            result: z.exactOptional(z.string()),
+          }),
+        ),
+      ),
       /** The fields of the request beside its messages. */
       sent: z.exactOptional(
         z.object({

@@ -18,6 +18,7 @@ export { compaction, isCompaction, replaceable, replacedLength, summaryRequest }
 export {
   type Among,
   type AnswerRecord,
+  type CallRecord,
   type Branch,
   type Conversation,
   type ConversationSearch,

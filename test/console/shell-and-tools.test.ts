@@ -71,6 +71,10 @@ test('on a phone a call of a tool is shown with hostile arguments, allowed by ke
   await page.reload()
   await page.getByText('Then not.').waitFor()
   assert.is(await question.count(), 0)
+  await calls.last().getByText('not allowed').waitFor()
+  await calls.first().getByText('echo of tools').click()
+  await calls.first().getByText('You said: <img').waitFor()
+  await untouched()
   assert.is(caller.received.length, asked, 'the model is not asked again for a reader who left')
   assert.equal(troubles, [])
 

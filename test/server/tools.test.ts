@@ -100,7 +100,23 @@ test('streamed, the client sees one answer: texts, no calls, one end', () =>
     assert.match(text, /data: \[DONE\]\n\n$/)
     const { messages } = (await ada('GET', `/api/sessions/${id}`)).body
     assert.equal(pluck(messages, 'content'), ['I live in Ulm', 'Done.'])
+    const call = { server: 'tools', tool: 'echo', state: 'done', arguments: '{"text":"Ulm"}', result: 'You said: Ulm' }
+    assert.equal(messages[1].answer.calls, [call])
   }))
+
+test('an answer is kept with the beginnings of the calls that were made for it, failed ones too', () =>
+  withTools(
+    [[['tools__echo', { text: 'x'.repeat(9_000) }]], [['tools__none', {}]], 'Done.'],
+    async ({ ada, allow }) => {
+      await allow('echo')
+      const { id } = (await ada('POST', '/api/sessions', { persona: 'Mia' })).body
+      assert.is((await ada('POST', '/api/chat', ask({ session: id }))).status, 200)
+      const { calls } = (await ada('GET', `/api/sessions/${id}`)).body.messages[1].answer
+      assert.equal(pluck(calls, 'tool', 'state'), [['echo', 'done']])
+      assert.is(calls[0].arguments, `{"text":"${'x'.repeat(1_991)} …`)
+      assert.is(calls[0].result, `You said: ${'x'.repeat(4_990)} …`)
+    },
+  ))
 
 test('a stream tells of each step of a call, and asks its user where the operator wants that', () =>
   withTools(

@@ -19,9 +19,17 @@ export interface ToolChat {
   readonly showsSteps?: boolean | undefined
 }
 
-/** The last round, and the accounts of all. */
+/** The last round, and the accounts and calls of all: a stream has those so far. */
 interface Rounds {
   readonly bookings: readonly Booking[]
+  readonly calls: readonly ShownCall[]
+}
+
+/** A step of a call for people: in its arguments, JSON, nothing is invisible, since a person decides by them. */
+export interface ShownCall extends Omit<ToolStep['call'], 'pin' | 'arguments'>, Pick<ToolStep, 'state'> {
+  readonly arguments: string
+  /** At its end; pictures and files by their kind alone. */
+  readonly result?: string
 }
 
 /** Asks until the model answers without calling a tool, and after `mostRounds` without offering any. */
@@ -34,14 +42,18 @@ export async function completeRounds({
 }: ToolChat): Promise<RoutedReply & Rounds> {
   const more: Message[] = []
   const bookings: Booking[] = []
+  const made: ShownCall[] = []
   for (let round = 0; ; round++) {
     const isLast = round === mostRounds
     const routed = await router.complete(roundOf(call, tools, more, isLast), signal)
     bookings.push(routed.booking)
     const { message } = routed.reply.choices[0] ?? {}
     const calls = message?.tool_calls ?? []
-    if (isLast || calls.length === 0) return { ...routed, bookings }
-    more.push(message!, ...(await toolbox.run(calls, signal)))
+    if (isLast || calls.length === 0) return { ...routed, bookings, calls: made }
+    const steps = toolbox.steps(calls, signal)
+    let step = await steps.next()
+    for (; !step.done; step = await steps.next()) if (isOver(step.value)) made.push(shownCall(step.value))
+    more.push(message!, ...step.value)
   }
 }
 
@@ -53,21 +65,24 @@ export async function streamRounds(chat: ToolChat): Promise<RoutedStream & Round
   const { router, call, tools, signal } = chat
   const first = await router.stream(roundOf(call, tools, [], false), signal)
   const bookings: Booking[] = [first.booking]
+  const calls: ShownCall[] = []
   let answer: Message | undefined
   const chunks = roundChunks(
     chat,
     first,
+    calls,
     (stream) => bookings.push(stream.booking),
     (message) => {
       answer = message
     },
   )
-  return { ...first, chunks, bookings, answer: () => answer }
+  return { ...first, chunks, bookings, calls, answer: () => answer }
 }
 
 async function* roundChunks(
   { router, call, toolbox, tools, signal, showsSteps = false }: ToolChat,
   first: RoutedStream,
+  made: ShownCall[],
   onRound: (stream: RoutedStream) => void,
   onAnswer: (message: Message | undefined) => void,
 ): AsyncGenerator<ChatChunk> {
@@ -95,7 +110,11 @@ async function* roundChunks(
     }
     const steps = toolbox.steps(calls, signal)
     let step = await steps.next()
-    for (; !step.done; step = await steps.next()) if (showsSteps) yield chunkOf(step.value, seen.at(-1)!, id!)
+    for (; !step.done; step = await steps.next()) {
+      const shown = shownCall(step.value)
+      if (isOver(shown)) made.push(shown)
+      if (showsSteps) yield chunkOf(shown, seen.at(-1)!, id!)
+    }
     more.push(message!, ...step.value)
     if (message?.content) yield breakAfter(seen.at(-1)!, id!)
     stream = await router.stream(roundOf(call, tools, more, round + 1 === mostRounds), signal)
@@ -108,13 +127,20 @@ function isHeld({ choices, usage }: ChatChunk): boolean {
   return usage != null || choices.some(({ delta, finish_reason }) => delta.tool_calls || finish_reason !== null)
 }
 
-/** A chunk for a step of a call. In its arguments nothing is invisible, since a person decides by them. */
-function chunkOf({ call, state, result }: ToolStep, { created, model }: ChatChunk, id: string): ChatChunk {
+function isOver({ state }: Pick<ToolStep, 'state'>): boolean {
+  return state !== 'asks' && state !== 'runs'
+}
+
+function shownCall({ call, state, result }: ToolStep): ShownCall {
   const { pin: _, arguments: given, ...asked } = call
-  const shown = Array.isArray(result)
-    ? result.map((part) => (part.type === 'text' ? textOf([part]) : `[${mediaNames(part).one}]`)).join('\n')
-    : result
-  const tool = { ...asked, state, arguments: escapedJson(JSON.stringify(given)), ...(shown && { result: shown }) }
+  const shown =
+    typeof result === 'string'
+      ? result
+      : result?.map((part) => (part.type === 'text' ? textOf([part]) : `[${mediaNames(part).one}]`)).join('\n')
+  return { ...asked, state, arguments: escapedJson(JSON.stringify(given)), ...(shown && { result: shown }) }
+}
+
+function chunkOf(tool: ShownCall, { created, model }: ChatChunk, id: string): ChatChunk {
   return { id, object: 'chat.completion.chunk', created, model, choices: [], usage: null, aichat: { tool } }
 }
 

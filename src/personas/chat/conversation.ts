@@ -70,11 +70,22 @@ export interface AnswerRecord {
   /** From the request to the end of the answer: milliseconds. */
   readonly duration_ms?: number
   readonly sent?: SentRecord
+  /** The calls of tools that were made here for it. */
+  readonly calls?: readonly CallRecord[]
   /** Of a summary: the number of first messages that it replaces, see compaction.ts. */
   readonly compacts?: number
   /** The persona that answered, and the ids of the memories that the exchange added to hers. */
   readonly persona_id?: string
   readonly memories?: readonly string[]
+}
+
+/** A call of a tool, with the beginning of its arguments (JSON) and of its result. */
+export interface CallRecord {
+  readonly server: string
+  readonly tool: string
+  readonly state: 'done' | 'failed' | 'refused'
+  readonly arguments: string
+  readonly result?: string
 }
 
 /** The fields of the request beside its messages. */

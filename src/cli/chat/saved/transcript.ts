@@ -33,7 +33,7 @@ export function transcript(messages: readonly Message[]): string {
   return messages
     .map((message) => {
       const about = aboutLine(message)
-      const parts = [`**${message.role}** (${fullTime(message.timestamp)})`, textIn(message)]
+      const parts = [`**${message.role}** (${fullTime(message.timestamp)})`, ...callsIn(message), textIn(message)]
       return [...parts, ...(about === '' ? [] : [`*${about}*`])].join('\n\n')
     })
     .join('\n\n')
@@ -44,7 +44,7 @@ export async function printSession(cli: Cli, { messages }: Session): Promise<voi
   if (!rendersMarkdown(cli)) return printAnswer(cli, transcript(messages))
   for (const message of messages) {
     if (message.role === 'user') await printQuestion(cli, message)
-    else await printAnswer(cli, textIn(message))
+    else await printAnswer(cli, [...callsIn(message), textIn(message)].join('\n\n'))
     const about = aboutLine(message)
     await cli.io.out(about === '' ? '\n' : `${coloured(cli, 'stdout', 'dim', stripControls(about))}\n\n`)
     if (cli.io.outClosed) return
@@ -74,6 +74,13 @@ async function printQuestion(cli: Cli, message: Message): Promise<void> {
 /** A question with the text of its files left out, which `session export` has. */
 export function folded(text: string): string {
   return text.replace(/^(<file (?:path|url)="[^"\n]*">)\n(?:(?!<file )[\s\S])*?\n<\/file>$/gm, '$1 … </file>')
+}
+
+/** The calls of tools in an answer as blocks of code, in which nothing is markup. */
+function callsIn({ answer: { calls = [] } = {} }: Message): readonly string[] {
+  return calls.map(({ server, tool, state, arguments: given, result = '' }) =>
+    `${tool} of ${server} (${state})\n${given}\n${result}`.trimEnd().replace(/^/gm, '    '),
+  )
 }
 
 function textIn(message: Message): string {

@@ -37,7 +37,7 @@ export interface ToolCall {
   readonly id: string
   readonly server: string
   readonly tool: string
-  readonly description: string
+  readonly description?: string
   /** JSON in which nothing is invisible. */
   readonly arguments: string
   /** While it `asks`, it waits for the person's answer. */
@@ -56,7 +56,6 @@ export interface ChatMessage {
   readonly at?: number
   /** The model's thinking, where the provider sends it. */
   readonly thinking?: string
-  /** Of an answer of this page: a saved one has none. */
   readonly calls?: readonly ToolCall[]
   /** The words with which the model refused. */
   readonly refusal?: string
@@ -126,6 +125,7 @@ export function savedMessages(saved: WholeSession['messages']): readonly ChatMes
         ...(refusal && { refusal }),
         ...(reasoning_content && { thinking: reasoning_content }),
         ...(answer?.finish_reason !== undefined && { finish: answer.finish_reason }),
+        ...(answer?.calls && { calls: answer.calls.map((call, number) => ({ ...call, id: `${number}` })) }),
         ...(answer?.model !== undefined && {
           report: { model: answer.model, plugin: answer.plugin ?? null, runner: answer.runner ?? null },
         }),

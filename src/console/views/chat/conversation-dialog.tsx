@@ -58,11 +58,18 @@ export function ConversationDialog({ session, onChanged, onRemove, onClose }: Co
   )
 }
 
+/** The calls of an answer as blocks of code, in which nothing is markup. */
+function callsText(calls: NonNullable<WholeSession['messages'][number]['answer']>['calls'] = []): readonly string[] {
+  return calls.map(({ server, tool, state, arguments: given, result = '' }) =>
+    `${tool} of ${server} (${state})\n${given}\n${result}`.trimEnd().replace(/^/gm, '    '),
+  )
+}
+
 function markdownOf({ name, messages }: WholeSession): string {
   const said = messages.map((message) => {
     const { role, timestamp, answer, content } = message as typeof message & { readonly content?: unknown }
     const speaker = role === 'user' ? 'You' : role === 'assistant' ? (answer?.model ?? 'Answer') : role
-    return `## ${speaker}, ${dateTime(timestamp)}\n\n${textOf(content)}\n`
+    return `## ${speaker}, ${dateTime(timestamp)}\n\n${[...callsText(answer?.calls), textOf(content)].join('\n\n')}\n`
   })
   return `# ${name}\n\n${said.join('\n')}`
 }

@@ -61,7 +61,7 @@ function Folded({ title, tone, word, call }: FoldedProps) {
 
 /** A call that waits for a yes: what would be done, whole, and the two answers. */
 export function ToolQuestion({
-  call: { id, server, tool, description, arguments: given },
+  call: { id, server, tool, description = '', arguments: given },
 }: {
   readonly call: ToolCall
 }) {
