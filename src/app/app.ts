@@ -14,7 +14,7 @@ export {
 } from './database.ts'
 export { databaseState, instanceName } from './instance.ts'
 export { type Logins, openLogins, type SavedLogin, type TokenStorage } from './logins.ts'
-export { packageFolder } from './package-folder.ts'
+export { packageFolder, shippedFile } from './package-folder.ts'
 export { createReloader, type Reloaded } from './reload.ts'
 export { openServiceRecord, runningServices, type ServiceRecord } from './service-record.ts'
 export { speechPlaces } from './speech-places.ts'

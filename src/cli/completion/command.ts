@@ -1,9 +1,10 @@
 import { Argument } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
-import type { Shell } from './script.ts'
 
-const shells: readonly Shell[] = ['bash', 'zsh', 'fish']
+/** The shells with a completion script. */
+const shells = ['bash', 'zsh', 'fish'] as const
+export type Shell = (typeof shells)[number]
 
 /** `aichat completion`, and the hidden commands behind `npm run docs` and a Tab. */
 export function addCompletionCommands(program: CliCommand, cli: Cli): void {

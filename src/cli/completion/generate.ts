@@ -6,16 +6,12 @@ import { manualPages } from '../help/pages.ts'
 import { pluginFieldsRoff } from '../help/plugin-file.ts'
 import { treeOf } from '../help/tree.ts'
 import type { CliCommand } from '../terminal/command.ts'
-import { completionScript } from './script.ts'
 
 /** The generated files, by their path in the project. */
 export function generated(program: CliCommand): ReadonlyMap<string, string> {
   const root = treeOf(program)
   const pages = manualPages()
   return new Map([
-    ['completions/aichat.bash', completionScript('bash')],
-    ['completions/_aichat', completionScript('zsh')],
-    ['completions/aichat.fish', completionScript('fish')],
     ['man/aichat.1', manual(root, pages)],
     ...pages.map((page) => {
       const fields = page.name === 'aichat-plugin' ? pluginFieldsRoff() : []
