@@ -1,4 +1,6 @@
-import { shippedFile } from '../../app/app.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageFolder } from '../../app/app.ts'
 import type { CommandNode, Flag } from '../help/tree.ts'
 
 interface Kinds {
@@ -8,7 +10,9 @@ interface Kinds {
   readonly options: Readonly<Record<string, string>>
 }
 
-const { arguments: argumentKinds, options: flagKinds } = shippedFile<Kinds>('cli/completion/kinds.json')
+const { arguments: argumentKinds, options: flagKinds }: Kinds = JSON.parse(
+  readFileSync(join(packageFolder('src'), 'cli/completion/kinds.json'), 'utf8'),
+)
 
 /** The kinds of a command's arguments, in order; undefined for files and texts. */
 export function argumentsOf({ path, arguments: all }: CommandNode): readonly (string | undefined)[] {

@@ -1,4 +1,6 @@
-import { shippedFile } from '../../app/app.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageFolder } from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
 import { suggestion } from '../../formats/formats.ts'
 import { restartSettings, settingNames } from '../../settings/settings.ts'
@@ -17,7 +19,7 @@ interface Texts {
   readonly service: readonly string[]
 }
 
-const texts = shippedFile<Texts>('cli/help/topics.json')
+const texts: Texts = JSON.parse(readFileSync(join(packageFolder('src'), 'cli/help/topics.json'), 'utf8'))
 
 /** Exit codes of sysexits(3), for help and manual. */
 export const { exit_codes: exitCodes } = texts
