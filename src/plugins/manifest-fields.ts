@@ -47,7 +47,7 @@ export function describeFields(document: z.core.$ZodType): void {
 }
 
 /** Removes the wrappers of optional and default fields. */
-function unwrapped(schema: z.core.$ZodType): { schema: z.core.$ZodType; optional: boolean; fallback: unknown } {
+export function unwrapped(schema: z.core.$ZodType): { schema: z.core.$ZodType; optional: boolean; fallback: unknown } {
   const { def } = schema._zod as z.core.$ZodTypes['_zod']
   if (def.type === 'optional') return { ...unwrapped(def.innerType), optional: true }
   if (def.type === 'default') return { ...unwrapped(def.innerType), optional: true, fallback: def.defaultValue }
