@@ -1,4 +1,5 @@
-# bash completion for aichat
+# bash completion for aichat, with and without the package bash-completion. `aichat __complete` prints a line for each word
+# that may stand in the place of the last argument, a tab and what it is; where it knows none, bash completes files.
 _aichat() {
   local word before='' reply index at=-1 quotes=$'\\"\''
   local -a words=()

@@ -7,11 +7,7 @@ export { installationSecrets } from './accounts.ts'
 export { backupPassphrase } from './backups.ts'
 export { type App, composeApp, openApp } from './compose.ts'
 export type { Crew, WorkerState } from './crew.ts'
-export {
-  type CheckControl,
-  checkDatabase,
-  type DatabaseCheck,
-} from './database.ts'
+export { type CheckControl, checkDatabase } from './database.ts'
 export { databaseState, instanceName } from './instance.ts'
 export { type Logins, openLogins, type SavedLogin, type TokenStorage } from './logins.ts'
 export { packageFolder } from './package-folder.ts'

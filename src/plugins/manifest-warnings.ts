@@ -1,7 +1,8 @@
 import type { z } from 'zod'
-import { printableLine } from '../formats/formats.ts'
+import { nearestName, printableLine } from '../formats/formats.ts'
 import { looksLikeKey } from './key-shapes.ts'
 import { type PluginManifest, pluginManifest } from './manifest.ts'
+import { unwrapped } from './manifest-fields.ts'
 
 /** The most warnings that are shown for one document; the rest is a count. */
 const most = 20
@@ -38,7 +39,7 @@ export function unknownFieldsOf(document: unknown): readonly string[] {
 
 /** Every field at any level that the schema does not name; they are kept, and nothing reads them. */
 function* unknownFields(value: unknown, schema: z.core.$ZodType, path: readonly string[]): Generator<string> {
-  const type = bare(schema)
+  const type = unwrapped(schema).schema._zod
   if (type.def.type === 'array' && Array.isArray(value)) {
     const { element } = type.def as z.core.$ZodArrayDef
     for (const [index, item] of value.entries()) yield* unknownFields(item, element, [...path, String(index)])
@@ -47,7 +48,9 @@ function* unknownFields(value: unknown, schema: z.core.$ZodType, path: readonly 
     for (const [name, item] of Object.entries(value)) yield* unknownFields(item, valueType, [...path, name])
   } else if (type.def.type === 'union') {
     const { options } = type.def as z.core.$ZodUnionDef
-    const fitting = options.find((option) => bare(option).def.type === (isObject(value) ? 'object' : typeof value))
+    const fitting = options.find(
+      (option) => unwrapped(option).schema._zod.def.type === (isObject(value) ? 'object' : typeof value),
+    )
     if (fitting) yield* unknownFields(value, fitting, path)
   } else if (type.def.type === 'object' && isObject(value)) {
     const { shape } = type.def as z.core.$ZodObjectDef
@@ -58,13 +61,6 @@ function* unknownFields(value: unknown, schema: z.core.$ZodType, path: readonly 
       if (Object.hasOwn(shape, name)) yield* unknownFields(item, shape[name]!, [...path, name])
       else yield `${[...path, name].map(shown).join('.')}: no such field, so it has no effect${hint(name, known, path)}`
   }
-}
-
-/** The schema inside its optional and default wrappers. */
-function bare(schema: z.core.$ZodType): z.core.$ZodType['_zod'] {
-  const inner = schema._zod as z.core.$ZodType['_zod']
-  const { innerType } = inner.def as { innerType?: z.core.$ZodType }
-  return innerType ? bare(innerType) : inner
 }
 
 /** A field of the same object with a similar name, else a top-level one of that name, else all there are. */
@@ -79,24 +75,8 @@ function hint(name: string, known: readonly string[], path: readonly string[]): 
 }
 
 function meant(name: string, choices: readonly string[]): string {
-  const near = choices
-    .slice(0, 1000)
-    .map((choice) => ({ choice, steps: distance(name.slice(0, 60).toLowerCase(), choice.slice(0, 60).toLowerCase()) }))
-    .filter(({ choice, steps }) => steps <= Math.max(1, Math.min(3, Math.floor(choice.length / 4))))
-    .sort((one, other) => one.steps - other.steps)[0]
-  return near ? ` (did you mean ${near.choice}?)` : ''
-}
-
-/** How many letters must be put in, taken out or changed to make one text of the other (Levenshtein). */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
-  for (const [index, letter] of [...one].entries()) {
-    const next = [index + 1]
-    for (let at = 1; at <= other.length; at++)
-      next.push(Math.min(next[at - 1]! + 1, row[at]! + 1, row[at - 1]! + (other[at - 1] === letter ? 0 : 1)))
-    row = next
-  }
-  return row[other.length]!
+  const near = nearestName(name.slice(0, 60), choices.slice(0, 1000))
+  return near === undefined ? '' : ` (did you mean ${near}?)`
 }
 
 function shown(name: string): string {

@@ -7,6 +7,7 @@ import { type DatabasePlace, parseDatabaseUrl } from './database-url.ts'
 import { parseLifetime } from './duration.ts'
 import { folderOf, ignoredFolders, ignoredPath, xdgFolder } from './folders.ts'
 import { resolveAlias } from './model-aliases.ts'
+import type names from './names.json'
 
 /** PEM files; the certificate's may hold the chain. */
 export interface TlsFiles {
@@ -41,234 +42,20 @@ export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
 /** Where the value of a setting came from, for `aichat config list`. */
 export type Origin = 'environment' | 'credential' | 'file' | 'default'
 
-/** The keys of `aichat config set`, each with the environment variable that overrides the settings file. */
-export const settingNames = {
-  'api.host': { variable: undefined, fallback: '127.0.0.1', what: 'address the API listens on' },
-  'api.port': { variable: undefined, fallback: '3001', what: 'port the API listens on' },
-  'api.tls_cert': {
-    variable: 'AICHAT_TLS_CERT',
-    fallback: '',
-    what: 'PEM file of the certificate, with its chain; the servers then speak https',
-  },
-  'api.tls_key': { variable: 'AICHAT_TLS_KEY', fallback: '', what: 'PEM file of the key of that certificate' },
-  'api.drain_seconds': {
-    variable: 'AICHAT_DRAIN_SECONDS',
-    fallback: '30',
-    what: 'seconds that answers under way may take once the service is told to stop',
-  },
-  'api.public_hosts': {
-    variable: 'PUBLIC_HOSTS',
-    fallback: '',
-    what: 'host names the API may be addressed by, comma-separated',
-  },
-  'api.cors_origin': {
-    variable: 'CORS_ORIGIN',
-    fallback: '',
-    what: 'web origins that may call the API, comma-separated',
-  },
-  'api.trust_proxy': {
-    variable: 'TRUST_PROXY',
-    fallback: '',
-    what: 'addresses of proxies whose X-Forwarded-For is believed, comma-separated',
-  },
-  'api.console': { variable: undefined, fallback: 'true', what: 'serve the web console at /console' },
-  'accounts.single_user_mode': {
-    variable: 'SINGLE_USER_MODE',
-    fallback: 'false',
-    what: 'only the default administrator may log in',
-  },
-  'accounts.allow_registration': {
-    variable: 'ALLOW_REGISTRATION',
-    fallback: 'true',
-    what: 'anyone may create an account',
-  },
-  'accounts.token_lifetime': { variable: 'JWT_EXPIRES_IN', fallback: '7d', what: 'how long a login lasts' },
-  'accounts.admin_username': {
-    variable: 'DEFAULT_ADMIN_USERNAME',
-    fallback: 'admin',
-    what: 'name of the default administrator',
-  },
-  'accounts.admin_email': {
-    variable: 'DEFAULT_ADMIN_EMAIL',
-    fallback: 'admin@localhost',
-    what: 'address of the default administrator',
-  },
-  'plugins.key_names': {
-    variable: 'PLUGIN_KEY_ENVS',
-    fallback: '',
-    what: 'further variables that a plugin may name as its key, comma-separated',
-  },
-  'plugins.allow_private': {
-    variable: 'PLUGIN_ALLOW_PRIVATE',
-    fallback: 'true',
-    what: 'plugins may point at private addresses',
-  },
-  'plugins.key_hosts': {
-    variable: 'PLUGIN_KEY_HOSTS',
-    fallback: '',
-    what: "addresses that a key may go to beside its provider's, such as OPENAI_API_KEY=127.0.0.1:8080, comma-separated",
-  },
-  'plugins.limit': {
-    variable: 'PLUGIN_LIMIT',
-    fallback: '500',
-    what: 'the most plugins in all, bundled ones included',
-  },
-  'limits.login_attempts': {
-    variable: 'AICHAT_LIMIT_LOGIN_ATTEMPTS',
-    fallback: '5',
-    what: 'failed logins after which an address is refused for 15 minutes; a new password of a user who failed there ends that',
-  },
-  'limits.imports_per_user': {
-    variable: 'AICHAT_LIMIT_IMPORTS_PER_USER',
-    fallback: '2',
-    what: 'persona packages that one user may have taken in at the same time',
-  },
-  'limits.stored_bytes_per_user': {
-    variable: 'AICHAT_LIMIT_STORED_BYTES_PER_USER',
-    fallback: '10737418240',
-    what: 'bytes that one user may store in personas and their backups',
-  },
-  'limits.stored_memories_per_user': {
-    variable: 'AICHAT_LIMIT_STORED_MEMORIES_PER_USER',
-    fallback: '1000000',
-    what: 'memories that one user may store over all personas',
-  },
-  'limits.requests_per_user': {
-    variable: 'AICHAT_LIMIT_REQUESTS_PER_USER',
-    fallback: '128',
-    what: 'requests that one user may have under way at the same time',
-  },
-  'limits.body_bytes_per_user': {
-    variable: 'AICHAT_LIMIT_BODY_BYTES_PER_USER',
-    fallback: '134217728',
-    what: "bytes that the bodies of one user's requests under way may have in all",
-  },
-  'limits.chat_text': {
-    variable: 'AICHAT_LIMIT_CHAT_TEXT',
-    fallback: '8388608',
-    what: 'characters of text that one chat may have, pictures and files left out',
-  },
-  'limits.api_keys': {
-    variable: 'AICHAT_LIMIT_API_KEYS',
-    fallback: '10000',
-    what: 'live API keys of all users together',
-  },
-  'limits.api_keys_per_user': {
-    variable: 'AICHAT_LIMIT_API_KEYS_PER_USER',
-    fallback: '100',
-    what: 'live API keys that one user may have',
-  },
-  'limits.kept_chats_per_user': {
-    variable: 'AICHAT_LIMIT_KEPT_CHATS_PER_USER',
-    fallback: '10000',
-    what: 'single questions that are kept of one user as sessions; beyond, the oldest go that were not renamed or continued',
-  },
-  'limits.responses_per_user': {
-    variable: 'AICHAT_LIMIT_RESPONSES_PER_USER',
-    fallback: '2000',
-    what: 'responses of /v1/responses that are kept of one user; the longest unused go first',
-  },
-  'limits.response_bytes_per_user': {
-    variable: 'AICHAT_LIMIT_RESPONSE_BYTES_PER_USER',
-    fallback: '268435456',
-    what: 'bytes that those responses may have in all',
-  },
-  'responses.keep_days': {
-    variable: 'AICHAT_RESPONSES_KEEP_DAYS',
-    fallback: '30',
-    what: 'days that responses of /v1/responses are kept, for clients that go on with them; 0 keeps none',
-  },
-  'usage.timezone': {
-    variable: 'AICHAT_USAGE_TIMEZONE',
-    fallback: 'UTC',
-    what: 'time zone of the days, weeks and months of usage and budgets, such as Europe/Berlin',
-  },
-  'usage.keep_days': {
-    variable: 'AICHAT_USAGE_KEEP_DAYS',
-    fallback: '400',
-    what: 'days that single requests stay in the usage ledger; their sums stay for good',
-  },
-  'audit.keep_days': {
-    variable: 'AICHAT_AUDIT_KEEP_DAYS',
-    fallback: '365',
-    what: 'days that entries of the audit stay, the newest 100,000 of them; 0 removes none for its age',
-  },
-  'backup.every': {
-    variable: 'AICHAT_BACKUP_EVERY',
-    fallback: '',
-    what: 'how often the daemon backs up everything, such as 1d or 6h; empty for never',
-  },
-  'backup.keep': {
-    variable: 'AICHAT_BACKUP_KEEP',
-    fallback: '7',
-    what: 'backups of the daemon that are kept; older ones are removed',
-  },
-  'backup.keep_before_restore_days': {
-    variable: 'AICHAT_BACKUP_KEEP_BEFORE_RESTORE_DAYS',
-    fallback: '30',
-    what: 'days for which the data from before a restore is kept',
-  },
-  'backup.target': {
-    variable: 'AICHAT_BACKUP_TARGET',
-    fallback: '',
-    what: 'folder in which backups of everything are kept',
-  },
-  'database.grace': {
-    variable: 'AICHAT_DB_GRACE',
-    fallback: '30',
-    what: 'seconds that chats of checked logins go on while the database of DATABASE_URL is away; 0 for none',
-  },
-  'local.host': { variable: 'OLLAMA_HOST', fallback: '127.0.0.1:11434', what: 'address of the local model runner' },
-  'local.model': { variable: undefined, fallback: '', what: 'model asked of the local runner by default' },
-  'models.folder': { variable: 'AICHAT_MODELS_DIR', fallback: '', what: 'folder of downloaded models' },
-  'models.hub': { variable: 'HF_ENDPOINT', fallback: 'https://huggingface.co', what: 'address of the model hub' },
-  'log.level': {
-    variable: 'AICHAT_LOG_LEVEL',
-    fallback: 'info',
-    what: 'how much is logged: error, warn, info or debug',
-  },
-  'chat.model': { variable: 'AICHAT_MODEL', fallback: '', what: 'model asked when none is named' },
-  'chat.local_only': {
-    variable: 'AICHAT_LOCAL_ONLY',
-    fallback: 'false',
-    what: 'chats and their embeddings never leave this machine',
-  },
-  'chat.persona': { variable: 'AICHAT_PERSONA', fallback: '', what: 'persona used when none is named' },
-  'chat.keep': {
-    variable: 'AICHAT_CHAT_KEEP',
-    fallback: 'on',
-    what: 'keep every chat as a session: on or off',
-  },
-  'chat.compact': {
-    variable: 'AICHAT_CHAT_COMPACT',
-    fallback: 'ask',
-    what: 'a conversation that fills four fifths of the window: ask says so, auto has it summarised, off does neither',
-  },
-  'chat.titles': {
-    variable: 'AICHAT_CHAT_TITLES',
-    fallback: 'words',
-    what: 'names of new conversations at a terminal: words takes the first words, model asks for a title after the first answer (a further request of some hundred tokens)',
-  },
-  'chat.history': {
-    variable: 'AICHAT_CHAT_HISTORY',
-    fallback: 'on',
-    what: 'keep the lines typed in conversations, for the arrow keys and Ctrl-R of later ones',
-  },
-  'speech.codebooks': {
-    variable: 'AICHAT_SPEECH_CODEBOOKS',
-    fallback: '',
-    what: 'codebooks of voxb-tts-1.6b, 8 to 32: fewer are faster and sound coarser',
-  },
-  'speech.lexicon': {
-    variable: 'AICHAT_SPEECH_LEXICON',
-    fallback: '',
-    what: 'a file of pronunciations: a line is word = words, or word = /phonemes/',
-  },
-  'speech.voice': { variable: 'AICHAT_VOICE', fallback: '', what: 'voice used when none is named' },
-  server: { variable: 'AICHAT_SERVER', fallback: '', what: 'address of the daemon that commands are sent to' },
-} as const
+/** What there is to know of a setting. */
+interface SettingFacts {
+  /** The environment variable that overrides the settings file. */
+  readonly variable?: string
+  readonly fallback: string
+  readonly what: string
+}
 
-export type SettingName = keyof typeof settingNames
+export type SettingName = keyof typeof names
+
+/** The keys of `aichat config set`. */
+export const settingNames: Readonly<Record<SettingName, SettingFacts>> = JSON.parse(
+  readFileSync(new URL('./src/settings/names.json', import.meta.resolve('#package')), 'utf8'),
+)
 
 /** The settings of `Limits` that have no upper bound of their own; `settingNames` says what each bounds. */
 const limitNames = {
@@ -483,7 +270,7 @@ export interface SettingRow {
 }
 
 export function settingRow(name: SettingName, environment: Environment, file: StoredSettings): SettingRow {
-  const { variable = null, what } = settingNames[name] as { readonly variable?: string; readonly what: string }
+  const { variable = null, what } = settingNames[name]
   return { name, ...originOf(name, environment, file), variable, what, live: !Object.hasOwn(restartSettings, name) }
 }
 

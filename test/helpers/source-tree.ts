@@ -87,7 +87,7 @@ export function importsOf(file: string): readonly Import[] {
 
 /** The library of an import: `h3` of `h3/node`, `@scope/name` of its files; undefined for our own files and Node's modules. */
 export function libraryOf(to: string): string | undefined {
-  if (to.startsWith('node:') || to.startsWith('#') || /^src\/.*\.css$/.test(to) || sources.includes(to))
+  if (to.startsWith('node:') || to.startsWith('#') || /^src\/.*\.(?:css|json)$/.test(to) || sources.includes(to))
     return undefined
   return to
     .split('/')

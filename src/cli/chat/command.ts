@@ -2,7 +2,7 @@ import { Option } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
 import { parseParameter, parseVariable } from '../terminal/parameters.ts'
-import { parseNumber } from '../terminal/parsers.ts'
+import { parseNumber, repeated } from '../terminal/parsers.ts'
 
 /** `aichat chat`: one question, a pipe, or a conversation on a terminal. */
 export function addChatCommand(program: CliCommand, cli: Cli): void {
@@ -20,7 +20,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     .option(
       '-f, --file <path>',
       'put a file, folder, "pattern" or http(s) page before the question, or stdin with - (repeatable)',
-      (path: string, before: readonly string[] = []) => [...before, path],
+      repeated,
     )
     .option('--prompt <text>', 'the system prompt')
     .option('--temperature <number>', 'the randomness of the answer, from 0 to 2', parseNumber)
@@ -42,11 +42,7 @@ export function addChatCommand(program: CliCommand, cli: Cli): void {
     .option('-S, --no-stream', 'print the answer when it is complete')
     .option('--no-fallback', 'stop at the first provider that fails')
     .option('--local-only', 'never leave this machine: no provider, page, tool server or embedding elsewhere')
-    .option(
-      '--mcp <server>',
-      'let the model call the tools of this server, see aichat mcp add (repeatable)',
-      (name: string, before: readonly string[] = []) => [...before, name],
-    )
+    .option('--mcp <server>', 'let the model call the tools of this server, see aichat mcp add (repeatable)', repeated)
     .option(
       '--json-stream',
       'print events as they come, one line of JSON each: text, thinking, tool, warning, usage, end',

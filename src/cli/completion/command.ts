@@ -1,9 +1,6 @@
 import { Argument } from 'commander'
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
-import type { Shell } from './script.ts'
-
-const shells: readonly Shell[] = ['bash', 'zsh', 'fish']
 
 /** `aichat completion`, and the hidden commands behind `npm run docs` and a Tab. */
 export function addCompletionCommands(program: CliCommand, cli: Cli): void {
@@ -12,14 +9,12 @@ export function addCompletionCommands(program: CliCommand, cli: Cli): void {
 
   program
     .command('completion')
-    .addArgument(new Argument('<shell>').choices(shells))
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish'] as const))
     .description('print the completion script of a shell: bash, zsh or fish')
     .example('source <(aichat completion bash)', 'aichat completion fish > ~/.config/fish/completions/aichat.fish')
     .action(run((scripts) => scripts.printScript))
 
-  program
-    .command('__generate <folder>', { hidden: true })
-    .action((folder: string) => run((files) => files.writeGenerated)(program, folder))
+  program.command('__manual', { hidden: true }).action(() => run((facts) => facts.printFacts)(program))
 
   program
     .command('__complete [words...]', { hidden: true })

@@ -1,65 +1,18 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageFolder } from '../../app/app.ts'
 import type { CommandNode, Flag } from '../help/tree.ts'
 
-/** Kinds of arguments, by command or group and the argument's name. A new kind of word has its source in words.ts. */
-const argumentKinds: Readonly<Record<string, string>> = {
-  'plugin id': 'plugins',
-  'models plugin': 'plugins',
-  'models show model': 'models',
-  'models alias name': 'aliases',
-  'models alias model': 'models',
-  'models pull name': 'models-to-pull',
-  'models remove name': 'pulled-models',
-  'prices plugin': 'plugins',
-  'persona id': 'personas',
-  'persona memory': 'memories',
-  'persona backup': 'backups',
-  'mcp show name': 'mcp-servers',
-  'mcp remove name': 'mcp-servers',
-  'mcp test name': 'mcp-servers',
-  'mcp allow name': 'mcp-servers',
-  'mcp deny name': 'mcp-servers',
-  'mcp forget name': 'mcp-servers',
-  'session id': 'sessions',
-  'template name': 'templates',
-  'users user': 'users',
-  'config name': 'settings',
-  'config set value': 'setting-values',
-  'secret name': 'keys',
-  'key key': 'api-keys',
-  'limit subject': 'limit-subjects',
-  'login url': 'logins',
-  'serve server': 'servers',
-  'connect client': 'clients',
-  'help topic': 'topics',
+interface Kinds {
+  /** Kinds of arguments, by command or group and the argument's name. A new kind of word has its source in words.ts. */
+  readonly arguments: Readonly<Record<string, string>>
+  /** Kinds of option values, by group and option, or by option alone. */
+  readonly options: Readonly<Record<string, string>>
 }
 
-/** Kinds of option values, by group and option, or by option alone. */
-const flagKinds: Readonly<Record<string, string>> = {
-  'chat --model': 'models',
-  'persona --model': 'models',
-  'connect --model': 'models',
-  'tts --model': 'speech-servers',
-  'chat --role': 'personas',
-  'chat --mcp': 'mcp-servers',
-  'persona --mcp': 'mcp-servers',
-  'persona --embedding-model': 'embedding-models',
-  'persona --into': 'personas',
-  'prices --plugin': 'plugins',
-  'tts --language': 'languages',
-  '--server': 'logins',
-  'chat --template': 'templates',
-  'usage --model': 'models',
-  'usage --user': 'users',
-  'usage --plugin': 'plugins',
-  'usage --key': 'api-keys',
-  '--persona': 'personas',
-  '--session': 'sessions',
-  '--voice': 'voices',
-  '--as': 'users',
-  'key --plugin': 'plugins',
-  'key --model': 'models',
-  'key --user': 'users',
-}
+const { arguments: argumentKinds, options: flagKinds }: Kinds = JSON.parse(
+  readFileSync(join(packageFolder('src'), 'cli/completion/kinds.json'), 'utf8'),
+)
 
 /** The kinds of a command's arguments, in order; undefined for files and texts. */
 export function argumentsOf({ path, arguments: all }: CommandNode): readonly (string | undefined)[] {

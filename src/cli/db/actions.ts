@@ -1,4 +1,4 @@
-import { type CheckControl, checkDatabase, type DatabaseCheck } from '../../app/app.ts'
+import { type CheckControl, checkDatabase } from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
 import { findServer } from '../remote/target.ts'
@@ -42,7 +42,7 @@ async function refuseServer(cli: Cli): Promise<void> {
     })
 }
 
-function checkedText({ database, personas, problems }: DatabaseCheck): string {
+function checkedText({ database, personas, problems }: Awaited<ReturnType<typeof checkDatabase>>): string {
   return [
     `${problems.length === 0 ? 'whole  ' : 'PROBLEM'} ${database}`,
     `        ${counted(personas, 'persona')} verified`,

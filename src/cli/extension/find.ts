@@ -1,6 +1,7 @@
-import { accessSync, constants, readdirSync, statSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { commandNames } from '../help/overview.ts'
+import { isProgram } from '../terminal/programs.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -39,14 +40,5 @@ function filesOf(folder: string): readonly string[] {
     return readdirSync(folder)
   } catch {
     return []
-  }
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
   }
 }

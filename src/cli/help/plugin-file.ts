@@ -1,18 +1,5 @@
 import { z } from 'zod'
-import { pluginManifest } from '../../plugins/plugins.ts'
-import { escapeRoff } from './roff.ts'
-
-/** A field of the plugin document, at any depth. */
-interface PluginField {
-  /** Dotted path; `[]` stands for the items of a list. */
-  readonly path: string
-  readonly type: string
-  readonly required: boolean
-  readonly fallback: unknown
-  readonly description: string
-  readonly examples: readonly unknown[]
-  readonly schema: z.core.$ZodType
-}
+import { manifestFields, pluginManifest } from '../../plugins/plugins.ts'
 
 /** The smallest useful plugin file. */
 export const minimalPlugin = {
@@ -29,39 +16,18 @@ const introduction = [
   'Unknown fields are kept and have no effect; `aichat plugin validate FILE` names them and every problem.',
 ]
 
-/** The fields of the plugin document, in the order of the schema, parents first. */
-export function pluginFields(): readonly PluginField[] {
-  return [...fieldsOf(pluginManifest, '')]
-}
-
-function* fieldsOf(schema: z.core.$ZodType, prefix: string): Generator<PluginField> {
-  const { def } = unwrapped(schema).schema._zod as z.core.$ZodTypes['_zod']
-  if (def.type === 'array') yield* fieldsOf(def.element, `${prefix}[]`)
-  if (def.type === 'union') for (const option of def.options) yield* fieldsOf(option, prefix)
-  if (def.type !== 'object') return
-  for (const [name, value] of Object.entries(def.shape)) {
-    const path = prefix ? `${prefix}.${name}` : name
-    const { schema: inner, optional, fallback } = unwrapped(value)
-    const { description = '', examples = [], default: stated } = z.globalRegistry.get(inner) ?? {}
-    yield {
-      path,
-      type: typeOf(inner),
-      required: !optional,
-      fallback: fallback ?? stated,
+/** The fields of the plugin document, in the order of the schema, parents first, with what the registry says of them. */
+export function pluginFields() {
+  return [...manifestFields(pluginManifest)].map((field) => {
+    const { description = '', examples = [], default: stated } = z.globalRegistry.get(field.schema) ?? {}
+    return {
+      ...field,
+      type: typeOf(field.schema),
+      fallback: field.fallback ?? stated,
       description,
       examples: examples as readonly unknown[],
-      schema: inner,
     }
-    yield* fieldsOf(inner, path)
-  }
-}
-
-/** Removes the wrappers of optional and default fields. */
-function unwrapped(schema: z.core.$ZodType): { schema: z.core.$ZodType; optional: boolean; fallback: unknown } {
-  const { def } = schema._zod as z.core.$ZodTypes['_zod']
-  if (def.type === 'optional') return { ...unwrapped(def.innerType), optional: true }
-  if (def.type === 'default') return { ...unwrapped(def.innerType), optional: true, fallback: def.defaultValue }
-  return { schema, optional: false, fallback: undefined }
+  })
 }
 
 function typeOf(schema: z.core.$ZodType): string {
@@ -79,7 +45,7 @@ function typeOf(schema: z.core.$ZodType): string {
 }
 
 /** The facts of a field behind its path: `string, required` or `integer, default 2`. */
-function factsOf({ type, required, fallback }: PluginField): string {
+export function factsOf({ type, required, fallback }: ReturnType<typeof pluginFields>[number]): string {
   const presence = required ? 'required' : `default ${fallback === undefined ? 'none' : JSON.stringify(fallback)}`
   return `${type}; ${presence}`
 }
@@ -104,29 +70,4 @@ function wrapped(text: string, width: number): readonly string[] {
     else lines.push(word)
   }
   return lines
-}
-
-/** The sections of aichat-plugin(5) that list the fields, in mdoc(7). */
-export function pluginFieldsRoff(): readonly string[] {
-  return [
-    '.Sh FIELDS',
-    'A path names a nested field;',
-    '.Ql []',
-    'stands for the items of a list.',
-    '.Bl -tag -width Ds',
-    ...pluginFields().flatMap((field) => [
-      `.It Cm ${escapeRoff(field.path)}`,
-      `(${escapeRoff(factsOf(field))})`,
-      // A sentence of mdoc begins a line.
-      escapeRoff(field.description.replace(/([.;]) (?=[A-Z])/g, '$1\n')),
-      ...field.examples.flatMap((example) => [
-        '.Pp',
-        'Example:',
-        '.Bd -literal -compact',
-        escapeRoff(JSON.stringify(example)),
-        '.Ed',
-      ]),
-    ]),
-    '.El',
-  ]
 }

@@ -1,6 +1,6 @@
 import { type Cli, lazyActions } from '../terminal/cli.ts'
 import type { CliCommand } from '../terminal/command.ts'
-import { parseCount } from '../terminal/parsers.ts'
+import { parseCount, repeated } from '../terminal/parsers.ts'
 
 /** `aichat mcp …`: the Model Context Protocol, as a server of memory and as a client of other servers. */
 export function addMcpCommands(program: CliCommand, cli: Cli): void {
@@ -27,12 +27,12 @@ export function addMcpCommands(program: CliCommand, cli: Cli): void {
     .option(
       '--header <header>',
       'send this header with each request: "Name: value", or a name alone to be asked (repeatable)',
-      collect,
+      repeated,
     )
     .option(
       '--env <variable>',
       'set this variable: NAME=value, or a name alone to take it from here (repeatable)',
-      collect,
+      repeated,
     )
     .option('--timeout-seconds <count>', 'how long a call may take (60)', parseCount)
     .option('--insecure-storage', 'without a keychain, keep the values in a file that only you can read')
@@ -89,8 +89,4 @@ export function addMcpCommands(program: CliCommand, cli: Cli): void {
     .description('forget the decisions about tools, by default all of the server: chats ask again')
     .example('aichat mcp forget files')
     .action(run((servers) => servers.forget))
-}
-
-function collect(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, text]
 }

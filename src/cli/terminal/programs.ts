@@ -12,7 +12,8 @@ export function findProgram(programs: readonly string[], environment: Environmen
   return paths.find(isProgram)
 }
 
-function isProgram(path: string): boolean {
+/** Whether a path is a file that this user may run. */
+export function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
     return statSync(path).isFile()

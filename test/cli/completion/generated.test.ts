@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
-import { generated } from '../../../src/cli/completion/generate.ts'
+import { manualFacts } from '../../../src/cli/completion/actions.ts'
 import { argumentsOf, valuesOf } from '../../../src/cli/completion/kinds.ts'
 import { type CommandNode, flatten, treeOf } from '../../../src/cli/help/tree.ts'
 import { buildProgram } from '../../../src/cli/program.ts'
@@ -21,7 +21,10 @@ const program = buildProgram({
   io: { columns: 80, out: async () => {}, err: () => {} },
   bind: () => {},
 } as unknown as Cli)
-const files = generated(program)
+const { generated } = (await import(new URL('bin/docs.mjs', import.meta.resolve('#package')).href)) as {
+  readonly generated: (facts: ReturnType<typeof manualFacts>) => ReadonlyMap<string, string>
+}
+const files = generated(manualFacts(program))
 
 /** A folder for the records of this file. */
 const folder = temporaryFolder()
@@ -31,7 +34,7 @@ const environment = { PATH: process.env['PATH'] ?? '', AICHAT_HOME: folder, HOME
 const canary = 'sk-canary-0123456789'
 
 const test = suite('files generated from the command tree and the schema')
-test('the checked-in completions and manual pages are fresh (npm run docs)', () => {
+test('the checked-in manual pages are fresh (npm run docs)', () => {
   for (const [path, content] of files) assert.is(readFileSync(join(root, path), 'utf8'), content, path)
 })
 
