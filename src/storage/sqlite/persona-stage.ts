@@ -13,19 +13,7 @@ import { removePersonaRows } from './removal.ts'
  * of a user finds them; at the end the written persona takes its memories. A process that is killed leaves
  * it behind, and the next one removes it.
  */
-export interface Stage {
-  readonly scope: Scope
-  /** Runs one slice in a transaction of its own, and then leaves the database to others for as long as it took. */
-  write(slice: () => void): Promise<void>
-  /** How many memories it holds. */
-  memories(): number
-  /** Inside a transaction: exchanges the memories of the stage and the persona. */
-  takePlaceOf(scope: Scope): void
-  /** The same for the logs. */
-  takeLogOf(scope: Scope): void
-  /** Removes it with its contents. */
-  clear(): Promise<void>
-}
+export type Stage = ReturnType<typeof openStage>
 
 /** Those of this process that are in use. */
 const inUse = new Set<string>()
@@ -34,7 +22,7 @@ const inUse = new Set<string>()
 const mark = '~arriving/'
 
 /** Opens a stage for the persona of this id. */
-export function openStage(db: Database, personaId: string): Stage {
+export function openStage(db: Database, personaId: string) {
   const scope: Scope = { personaId: randomUUID(), userId: `${mark}${holder()}` }
   inUse.add(scope.personaId)
   db.prepare(
@@ -42,10 +30,15 @@ export function openStage(db: Database, personaId: string): Stage {
   ).run(scope.personaId, scope.userId, personaId, Date.now(), Date.now())
   return {
     scope,
-    write: (slice) => writeSlice(db, slice),
+    /** Runs one slice in a transaction of its own, and then leaves the database to others for as long as it took. */
+    write: (slice: () => void) => writeSlice(db, slice),
+    /** How many memories it holds. */
     memories: () => findScope(db, scope)?.memories ?? 0,
-    takePlaceOf: (target) => exchange(db, scope, target),
-    takeLogOf: (target) => runOn(db, exchangeLogs(scope.personaId, target.personaId)),
+    /** Inside a transaction: exchanges the memories of the stage and the persona. */
+    takePlaceOf: (target: Scope) => exchange(db, scope, target),
+    /** The same for the logs. */
+    takeLogOf: (target: Scope) => runOn(db, exchangeLogs(scope.personaId, target.personaId)),
+    /** Removes it with its contents. */
     async clear() {
       inUse.delete(scope.personaId)
       await clear(db, scope.personaId)
