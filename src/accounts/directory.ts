@@ -12,9 +12,6 @@ import {
   usernameProblems,
 } from './users.ts'
 
-/** The users, for administrators and for each user's own account. */
-export type Directory = ReturnType<typeof createDirectory>
-
 export interface DirectoryParts {
   readonly store: AccountStore
   readonly passwords: Passwords
@@ -24,6 +21,7 @@ export interface DirectoryParts {
   readonly ended: () => void
 }
 
+/** The users, for administrators and for each user's own account. */
 export function createDirectory({ store, passwords, clock, newId, ended }: DirectoryParts) {
   return {
     list: (query: UserQuery) => store.list(query),

@@ -1,8 +1,6 @@
 import { AppError } from '../errors.ts'
 import { waitText } from '../formats/formats.ts'
 
-export type RateLimit = ReturnType<typeof createRateLimit>
-
 /** The most keys that are remembered; the oldest go first. */
 const capacity = 50_000
 

@@ -57,7 +57,7 @@ export function createChatCounts(isListed: (place: MeteredPlace) => boolean) {
       else if (fallbacks.size < mostFallbacks) fallbacks.set(`${from} ${to}`, { from, to, count: 1 })
     },
     list: () => table.rows(),
-    fallbacks: () => [...fallbacks.values()],
+    fallbacks: (): readonly FallbackCount[] => [...fallbacks.values()],
     /** The model as a label: `other` where it has no row of its own. */
     labelOf: (place: MeteredPlace, hasAnswered: boolean) => table.of(place, hasAnswered).model,
   }

@@ -14,8 +14,6 @@ export interface KeyPool {
   rest(model: string): { readonly failure: Failure; readonly ms: number } | undefined
 }
 
-export type KeyPools = ReturnType<typeof createKeyPools>
-
 export interface KeyPoolsParts {
   /** Changes with the value of a key: a refused one is asked again when it is another. */
   readonly versionOf: (name: string) => unknown

@@ -2,8 +2,6 @@ import { StringDecoder } from 'node:string_decoder'
 import { DialectError } from './dialect.ts'
 import { lineLimit } from './sse.ts'
 
-export type JsonReader = ReturnType<typeof createJsonReader>
-
 /**
  * Cuts a stream of JSON objects into the text of each, as they come: one object, several after each other, as Ollama
  * streams, or the objects of one array, which is how Gemini streams without `alt=sse`. Text between them is skipped.

@@ -13,8 +13,6 @@ export interface ServerEvent {
   readonly data: string
 }
 
-export type EventReader = ReturnType<typeof createEventReader>
-
 /**
  * Reads server-sent events. Comments, `id` and `retry` lines are skipped; leading blank lines make no event. An event that
  * ends at a bare CR comes with the bytes after it.

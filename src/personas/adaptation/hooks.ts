@@ -3,9 +3,6 @@ import type { Adaptation } from './adaptations.ts'
 import { noticeFeedback } from './feedback.ts'
 import type { LearnedView } from './state.ts'
 
-/** The hooks of chat into adaptation. */
-export type ChatHooks = ReturnType<typeof chatHooks>
-
 /** Connects chats to learning: notices feedback in messages, and puts the learned state into prompts. */
 export function chatHooks(adaptation: Pick<Adaptation, 'state' | 'observe'>) {
   return {

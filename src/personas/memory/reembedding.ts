@@ -13,8 +13,6 @@ export interface ReembeddingParts {
   readonly firstPause?: number | undefined
 }
 
-export type Reembedding = ReturnType<typeof createReembedding>
-
 /** Texts per call of the embedder: enough to keep it busy, few enough that each write is short. */
 const batch = 32
 /** Milliseconds after a failure, with exponential backoff up to a minute. */

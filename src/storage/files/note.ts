@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { replaceFile } from './atomic.ts'
 
-/** A small text that is good to have after a restart. */
-export type Note = ReturnType<typeof openNote>
-
-/** Opens a note in a file. */
+/** Opens a note in a file: a small text that is good to have after a restart. */
 export function openNote(path: string) {
   return {
     /** Undefined where none can be read. */

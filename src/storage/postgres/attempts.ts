@@ -6,8 +6,6 @@ const longestWait = 1000
  * Bounds the attempts to connect of one process to a database that is away: after one that failed, none is made for 50
  * ms, then 100 ms, up to a second, each shortened by up to a half at random; requests meanwhile fail at once.
  */
-export type ConnectAttempts = ReturnType<typeof createConnectAttempts>
-
 export function createConnectAttempts(now: () => number = () => performance.now()) {
   let wait = 0
   let until = 0

@@ -1,13 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { Database, Transaction, TransactionOptions } from './sql.ts'
 
-/**
- * A transaction that stays open between the calls of its owner, on a connection of its own. It ends with the process,
- * even by a crash, and leaves nothing behind. It is kept awake while its owner lives, and ends by itself after a
- * quarter of an hour.
- */
-export type HeldTransaction = Awaited<ReturnType<typeof holdTransaction>>
-
 export interface Step<R> {
   readonly isDone: boolean
   readonly value: R
@@ -25,7 +18,11 @@ interface Task {
   reject(reason: unknown): void
 }
 
-/** Opens such a transaction with the work that it begins with; rejects where that does. */
+/**
+ * Opens a transaction that stays open between the calls of its owner, on a connection of its own, with the work that it
+ * begins with; rejects where that does. It ends with the process, even by a crash, and leaves nothing behind. It is kept
+ * awake while its owner lives, and ends by itself after a quarter of an hour.
+ */
 export async function holdTransaction(
   db: Database,
   begin: (tx: Transaction) => Promise<void>,

@@ -8,20 +8,17 @@ import { releasePages } from './housekeeping.ts'
 import { findScope } from './memories-scope.ts'
 import { removePersonaRows } from './removal.ts'
 
-/**
- * Where the memories of a large persona gather while it arrives: under a persona without a user, so that no statement
- * of a user finds them; at the end the written persona takes its memories. A process that is killed leaves
- * it behind, and the next one removes it.
- */
-export type Stage = ReturnType<typeof openStage>
-
 /** Those of this process that are in use. */
 const inUse = new Set<string>()
 
 /** The beginning of every stage's owner, and of no user's id. */
 const mark = '~arriving/'
 
-/** Opens a stage for the persona of this id. */
+/**
+ * Opens a stage for the persona of this id. The memories of a large persona gather there while it arrives: under a persona
+ * without a user, so that no statement of a user finds them; at the end the written persona takes its memories. A process
+ * that is killed leaves it behind, and the next one removes it.
+ */
 export function openStage(db: Database, personaId: string) {
   const scope: Scope = { personaId: randomUUID(), userId: `${mark}${holder()}` }
   inUse.add(scope.personaId)

@@ -236,7 +236,10 @@ export function createLedger({ journal, store, warn, now }: LedgerParts) {
       }
     },
     /** The state of the writing, for status pages. */
-    state: () => ({ waiting: waiting.length + together.length, trouble: storeTrouble.last() ?? journalTrouble.last() }),
+    state: (): LedgerState => ({
+      waiting: waiting.length + together.length,
+      trouble: storeTrouble.last() ?? journalTrouble.last(),
+    }),
     async close() {
       await flush().catch(() => undefined)
       journal.close()
