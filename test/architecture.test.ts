@@ -131,6 +131,7 @@ const filesInAreas: Readonly<Record<string, string>> = {
   'speech/shared/data.ts': 'reads the tables of this room beside the code',
   'src/personas/words/read-words.ts': 'reads the lists of words beside it',
   'src/plugins/manifest-fields.ts': 'reads the texts of the fields beside it',
+  'src/chat/dialects/shared/harmless-fields.ts': 'reads the list of fields beside it',
   'src/accounts/look-alikes.ts': 'reads the table of letters that look alike beside it',
   'speech/hub-voice.ts': 'keeps fetched voices as files',
   'speech/text/reading/lexicon-file.ts': 'reads the pronunciations of the user',

@@ -8,25 +8,9 @@ import {
   emailProblems,
   type Role,
   type User,
-  type UserCounts,
   type UserQuery,
   usernameProblems,
 } from './users.ts'
-
-/** The users, for administrators and for each user's own account. */
-export interface Directory {
-  list(query: UserQuery): Promise<{ readonly users: readonly User[]; readonly total: number }>
-  /** Throws `not_found`. */
-  get(id: string): Promise<Account>
-  /** By name or address; throws `not_found`. */
-  named(name: string): Promise<Account>
-  create(newcomer: Newcomer & { readonly role: Role }): Promise<User>
-  /** Throws `invalid` with every problem, and for the last administrator's role. */
-  update(id: string, change: AccountChange): Promise<User>
-  /** Throws `invalid` for the last administrator. Removes everything the user owns. */
-  remove(id: string): Promise<void>
-  counts(): Promise<UserCounts>
-}
 
 export interface DirectoryParts {
   readonly store: AccountStore
@@ -37,20 +21,23 @@ export interface DirectoryParts {
   readonly ended: () => void
 }
 
-export function createDirectory({ store, passwords, clock, newId, ended }: DirectoryParts): Directory {
+/** The users, for administrators and for each user's own account. */
+export function createDirectory({ store, passwords, clock, newId, ended }: DirectoryParts) {
   return {
-    list: (query) => store.list(query),
-    async get(id) {
+    list: (query: UserQuery) => store.list(query),
+    /** Throws `not_found`. */
+    async get(id: string): Promise<Account> {
       const account = await store.byId(id)
       if (!account) throw unknownUser()
       return account
     },
-    async named(name) {
+    /** By name or address; throws `not_found`. */
+    async named(name: string): Promise<Account> {
       const account = await store.byName(name)
       if (!account) throw unknownUser()
       return account
     },
-    async create({ username, password, email, role }) {
+    async create({ username, password, email, role }: Newcomer & { readonly role: Role }): Promise<User> {
       const address = email || null
       refuse('The user cannot be created', [
         ...usernameProblems(username),
@@ -66,7 +53,8 @@ export function createDirectory({ store, passwords, clock, newId, ended }: Direc
       if (typeof account === 'string') throw taken(account as Exclude<typeof account, 'not_first'>)
       return account.user
     },
-    async update(id, change) {
+    /** Throws `invalid` with every problem, and for the last administrator's role. */
+    async update(id: string, change: AccountChange): Promise<User> {
       refuse('The user cannot be changed', [
         ...(change.username === undefined ? [] : usernameProblems(change.username)),
         ...(change.email === undefined ? [] : emailProblems(change.email)),
@@ -78,7 +66,8 @@ export function createDirectory({ store, passwords, clock, newId, ended }: Direc
       if (change.role !== undefined) ended()
       return changed.user
     },
-    async remove(id) {
+    /** Throws `invalid` for the last administrator. Removes everything the user owns. */
+    async remove(id: string) {
       const outcome = await store.remove(id)
       if (outcome === 'absent') throw unknownUser()
       if (outcome === 'last_admin') throw lastAdministrator()

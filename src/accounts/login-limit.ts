@@ -41,19 +41,7 @@ export interface Allowance {
 }
 
 /** The limiter of one kind of attempt, over all processes on a storage. */
-export interface LoginLimit {
-  /**
-   * Reserves an attempt before its password is looked at, so that a hundred guesses at once are no more than five.
-   * Where the pending ones of this process could be the last allowed failures, this waits for them.
-   * Throws `rate_limited` while the address is refused.
-   */
-  reserve(address: string): Promise<Attempt>
-  /** Throws `rate_limited` while the address is refused. */
-  check(address: string): Promise<void>
-  allowance(address: string): Promise<Allowance>
-  /** Ends the refusal of each address with failures of this user, and forgets its failures. */
-  releaseUser(user: string): Promise<void>
-}
+export type LoginLimit = ReturnType<typeof createLoginLimit>
 
 /** The attempts of an address that this process has not decided yet. */
 interface Undecided {
@@ -80,7 +68,7 @@ export interface LoginLimitParts {
  * Counts in the store, at the moment when an attempt is decided: of attempts in several processes at once, too, the first
  * failures that are allowed are distinguished from a success, and no later attempt is. A login without failures before it writes nothing.
  */
-export function createLoginLimit({ store, kind, what, most }: LoginLimitParts): LoginLimit {
+export function createLoginLimit({ store, kind, what, most }: LoginLimitParts) {
   const rule: FailureRule = {
     get most() {
       return most()
@@ -106,7 +94,12 @@ export function createLoginLimit({ store, kind, what, most }: LoginLimitParts): 
   }
 
   return {
-    async reserve(address) {
+    /**
+     * Reserves an attempt before its password is looked at, so that a hundred guesses at once are no more than five.
+     * Where the pending ones of this process could be the last allowed failures, this waits for them.
+     * Throws `rate_limited` while the address is refused.
+     */
+    async reserve(address: string): Promise<Attempt> {
       for (;;) {
         const failures = await read(address)
         refuse(failures)
@@ -126,14 +119,16 @@ export function createLoginLimit({ store, kind, what, most }: LoginLimitParts): 
         known.delete(address)
       }
     },
-    check: async (address) => refuse(await read(address)),
-    async allowance(address) {
+    /** Throws `rate_limited` while the address is refused. */
+    check: async (address: string) => refuse(await read(address)),
+    async allowance(address: string): Promise<Allowance> {
       const { at, refusedUntil, now } = await read(address)
       if (refusedUntil > 0) return { most: rule.most, left: 0, resetSeconds: seconds(refusedUntil - now) }
       const until = (at[0] ?? now) + windowMs
       return { most: rule.most, left: Math.max(0, rule.most - at.length), resetSeconds: seconds(until - now) }
     },
-    async releaseUser(user) {
+    /** Ends the refusal of each address with failures of this user, and forgets its failures. */
+    async releaseUser(user: string) {
       const prefix = subjectOf('')
       const subjects = (await store.subjectsOf(digestOf(user))).filter((subject) => subject.startsWith(prefix))
       for (const subject of subjects) await store.release(subject)

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 import { networkOf } from './addresses.ts'
 import type { LoginFailureStore } from './login-failures.ts'
-import { createLoginLimit, type LoginLimit } from './login-limit.ts'
+import { createLoginLimit } from './login-limit.ts'
 import { type Passwords, passwordProblems, randomPassword } from './passwords.ts'
 import { createRateLimit } from './rate-limit.ts'
 import type { Claims, Tokens } from './tokens.ts'
@@ -45,32 +45,7 @@ export interface Newcomer {
 
 type Named = Pick<User, 'id' | 'username'>
 
-export interface Logins {
-  /** The limiter of login attempts. */
-  readonly limit: LoginLimit
-  /** Cheap: one signature and one row, both cached; then synchronous too. The role is the store's of this moment. */
-  verify(token: string): MaybePromise<Verified>
-  /** When the login expires, in milliseconds since 1970; undefined once it has ended. */
-  expiryOf(session: string): MaybePromise<number | undefined>
-  /** Tells the listeners that logins may have ended. */
-  sweep(): void
-  /** Calls the listener whenever logins may have ended; returns how to stop that. */
-  onEnd(listener: () => void): () => void
-  /** `address` is undefined in process, where nothing is limited. Throws `unauthenticated`, `rate_limited`, `forbidden`, `busy`. */
-  login(credentials: { username: string; password: string }, address: string | undefined): Promise<LoginAnswer>
-  /** The first one becomes the administrator. Throws `forbidden` where registration is off, `invalid` with every problem. */
-  register(newcomer: Newcomer, address: string | undefined): Promise<LoginAnswer>
-  /** Registers the first user; throws `found` when there is one. */
-  setUp(newcomer: Newcomer, address: string | undefined): Promise<LoginAnswer>
-  logout(user: Named, session: string | undefined, address: string | undefined): Promise<void>
-  /** Ends every login of the user and begins a new one. */
-  changePassword(userId: string, current: string, next: string, address: string | undefined): Promise<LoginAnswer>
-  /**
-   * Ends every login of the user, and the refusals of logins where this user failed; without a password a random one is made,
-   * and returned.
-   */
-  resetPassword(account: Account, password: string | undefined): Promise<{ user: User; temporary: string | undefined }>
-}
+export type Logins = ReturnType<typeof createLogins>
 
 export interface LoginRules {
   readonly singleUserMode: boolean
@@ -102,10 +77,11 @@ const wrongPasswords = 5
 const registrations = { limit: 120, windowMs: 60_000 }
 
 /** Logs users in and out by the rules; limits wrong passwords and registrations. */
-export function createLogins(parts: LoginParts): Logins {
+export function createLogins(parts: LoginParts) {
   const { store, passwords, tokens, rules, clock } = parts
   const limitOf = (kind: string, what: string, most: () => number) =>
     createLoginLimit({ store: parts.failures, kind, what, most })
+  /** The limiter of login attempts. */
   const limit = limitOf('login', 'Too many failed login attempts', () => rules.limits.loginAttempts)
   const changes = limitOf('password', 'Too many wrong passwords', () => wrongPasswords)
   const newcomers = createRateLimit(registrations, parts.now)
@@ -116,19 +92,30 @@ export function createLogins(parts: LoginParts): Logins {
 
   return {
     limit,
-    verify(token) {
+    /** Cheap: one signature and one row, both cached; then synchronous too. The role is the store's of this moment. */
+    verify(token: string): MaybePromise<Verified> {
       const claims = tokens.verify(token)
       if (typeof claims === 'string') return claims
       return whenThere(store.session(claims.sid), (live) => verified(claims, live))
     },
-    expiryOf: (session) =>
+    /** When the login expires, in milliseconds since 1970; undefined once it has ended. */
+    expiryOf: (session: string) =>
       whenThere(store.session(session), (live) => (live && live.expires_at > clock() ? live.expires_at : undefined)),
+    /** Tells the listeners that logins may have ended. */
     sweep: ended,
-    onEnd(listener) {
+    /** Calls the listener whenever logins may have ended; returns how to stop that. */
+    onEnd(listener: () => void): () => void {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    async login({ username, password }, address) {
+    /**
+     * `address` is undefined in process, where nothing is limited. Throws `unauthenticated`, `rate_limited`,
+     * `forbidden`, `busy`.
+     */
+    async login(
+      { username, password }: { username: string; password: string },
+      address: string | undefined,
+    ): Promise<LoginAnswer> {
       const attempt = address === undefined ? undefined : await limit.reserve(networkOf(address))
       const { account, matches } = await matched(username, password).catch((reason) => {
         attempt?.withdraw()
@@ -149,21 +136,32 @@ export function createLogins(parts: LoginParts): Logins {
       await record('login', 'ok', { actor: account.user, address })
       return answer
     },
-    async register(newcomer, address) {
+    /**
+     * The first one becomes the administrator. Throws `forbidden` where registration is off, `invalid` with every
+     * problem.
+     */
+    async register(newcomer: Newcomer, address: string | undefined): Promise<LoginAnswer> {
       if (!rules.allowRegistration && !(await store.isEmpty())) throw registrationIsOff()
       if (address !== undefined) newcomers.take(networkOf(address))
       return admit(newcomer, rules.allowRegistration ? undefined : registrationIsOff, 'register', address)
     },
-    async setUp(newcomer, address) {
+    /** Registers the first user; throws `found` when there is one. */
+    async setUp(newcomer: Newcomer, address: string | undefined): Promise<LoginAnswer> {
       if (!(await store.isEmpty())) throw alreadySetUp()
       return admit(newcomer, alreadySetUp, 'setup', address)
     },
-    async logout(user, session, address) {
+    async logout(user: Named, session: string | undefined, address: string | undefined) {
       if (session !== undefined) await store.closeSession(session)
       ended()
       await record('logout', 'ok', { actor: user, address })
     },
-    async changePassword(userId, current, next, address) {
+    /** Ends every login of the user and begins a new one. */
+    async changePassword(
+      userId: string,
+      current: string,
+      next: string,
+      address: string | undefined,
+    ): Promise<LoginAnswer> {
       const problems = [...passwordProblems(next)]
       if (next === current) problems.push('password: must differ from the current one')
       refuse('The new password cannot be used', problems)
@@ -186,7 +184,14 @@ export function createLogins(parts: LoginParts): Logins {
       await record('password.change', 'ok', { actor: account.user, address })
       return begin(changed)
     },
-    async resetPassword({ user }, password) {
+    /**
+     * Ends every login of the user, and the refusals of logins where this user failed; without a password a random one
+     * is made, and returned.
+     */
+    async resetPassword(
+      { user }: Account,
+      password: string | undefined,
+    ): Promise<{ user: User; temporary: string | undefined }> {
       const temporary = password === undefined ? randomPassword() : undefined
       const next = password ?? temporary!
       refuse('The new password cannot be used', passwordProblems(next))

@@ -16,14 +16,7 @@ const longestWait = 20_000
 /** Compared when there is no such user, so that the answer takes as long: a hash of cost 12 of a random text. */
 const absentUserHash = '$2b$12$NOySBaoEiqJx8oMoTQBdteDecfNaImTExFX6kqyQnH.T.KLBYGBVO'
 
-export interface Passwords {
-  /** The bcrypt hash. Throws `busy` when too many are waiting. */
-  hash(password: string): Promise<string>
-  /** False for a user that does not exist (no hash) and for more bytes than bcrypt reads, after the same work. */
-  matches(password: string, hash: string | undefined): Promise<boolean>
-  /** True for a hash of less than today's cost. */
-  isWeakHash(hash: string): boolean
-}
+export type Passwords = ReturnType<typeof createPasswords>
 
 /** The rules of a new password, in one line for people. */
 export const passwordRules =
@@ -48,16 +41,19 @@ export function passwordProblems(password: string): readonly string[] {
 export function createPasswords(
   parallel = Math.max(1, availableParallelism() - 1),
   library: () => Promise<Library> = bcrypt,
-): Passwords {
+) {
   const line = createLine(parallel)
   return {
-    hash: (password) => line(async () => (await library()).hash(password, cost)),
-    matches: (password, hash) =>
+    /** The bcrypt hash. Throws `busy` when too many are waiting. */
+    hash: (password: string) => line(async () => (await library()).hash(password, cost)),
+    /** False for a user that does not exist (no hash) and for more bytes than bcrypt reads, after the same work. */
+    matches: (password: string, hash: string | undefined) =>
       line(async () => {
         const same = await (await library()).compare(password, hash ?? absentUserHash)
         return same && hash !== undefined && Buffer.byteLength(password) <= longestPassword
       }),
-    isWeakHash: (hash) => Number(/^\$2[aby]\$(\d\d)\$/.exec(hash)?.[1] ?? 0) < cost,
+    /** True for a hash of less than today's cost. */
+    isWeakHash: (hash: string) => Number(/^\$2[aby]\$(\d\d)\$/.exec(hash)?.[1] ?? 0) < cost,
   }
 }
 

@@ -1,11 +1,6 @@
 import { AppError } from '../errors.ts'
 import { waitText } from '../formats/formats.ts'
 
-export interface RateLimit {
-  /** Counts one more; throws `rate_limited` beyond the limit. */
-  take(key: string): void
-}
-
 /** The most keys that are remembered; the oldest go first. */
 const capacity = 50_000
 
@@ -13,10 +8,11 @@ const capacity = 50_000
 export function createRateLimit(
   { limit, windowMs }: { readonly limit: number; readonly windowMs: number },
   now: () => number,
-): RateLimit {
+) {
   const windows = new Map<string, { readonly began: number; count: number }>()
   return {
-    take(key) {
+    /** Counts one more; throws `rate_limited` beyond the limit. */
+    take(key: string) {
       const window = windows.get(key)
       if (window && window.began + windowMs > now()) {
         if (++window.count <= limit) return

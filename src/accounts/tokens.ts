@@ -6,15 +6,7 @@ import { AppError } from '../errors.ts'
  * jose signs, once per login. Verifying is done here: it happens at every request, and jose's runs on the thread pool,
  * where it would wait behind password hashes.
  */
-export interface Tokens {
-  /** Throws a `configuration` AppError when there is no secret that may be used. */
-  check(): void
-  /** Other secrets from now on; tokens of those that are not among them are not valid any more. */
-  replace(secrets: Secrets): void
-  sign(claims: Claims): Promise<string>
-  /** The claims of a token of ours that has begun and has not expired; synchronous, and the second time a matter of nanoseconds. */
-  verify(token: string): Claims | 'invalid' | 'expired'
-}
+export type Tokens = ReturnType<typeof createTokens>
 
 /** The claims of a token. Its role is a hint for clients: the database decides. Times are seconds since 1970. */
 export interface Claims {
@@ -47,7 +39,7 @@ const clockSkew = 60
 const shortestSecret = 32
 
 /** `secrets` is asked at the first token; `clock` is milliseconds since 1970. */
-export function createTokens(secrets: () => Secrets, clock: () => number): Tokens {
+export function createTokens(secrets: () => Secrets, clock: () => number) {
   let known: readonly KeyObject[] | undefined
   // A signature that was good stays good; its time and its login are checked at every request.
   const good = new Map<string, Signed>()
@@ -56,12 +48,14 @@ export function createTokens(secrets: () => Secrets, clock: () => number): Token
     return known
   }
   return {
+    /** Throws a `configuration` AppError when there is no secret that may be used. */
     check: () => void keys(),
-    replace(next) {
+    /** Other secrets from now on; tokens of those that are not among them are not valid any more. */
+    replace(next: Secrets) {
       known = keysOf(next)
       good.clear()
     },
-    async sign({ sub, iat, exp, ...claims }) {
+    async sign({ sub, iat, exp, ...claims }: Claims): Promise<string> {
       const { SignJWT } = await import('jose')
       return new SignJWT({ ...claims })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -72,7 +66,11 @@ export function createTokens(secrets: () => Secrets, clock: () => number): Token
         .setExpirationTime(exp)
         .sign(keys()[0]!)
     },
-    verify(token) {
+    /**
+     * The claims of a token of ours that has begun and has not expired; synchronous, and the second time a matter of
+     * nanoseconds.
+     */
+    verify(token: string): Claims | 'invalid' | 'expired' {
       const signed = good.get(token) ?? read(token)
       const now = clock() / 1000
       if (!signed || signed.begins > now + clockSkew) return 'invalid'

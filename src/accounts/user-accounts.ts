@@ -1,34 +1,20 @@
 import { AppError } from '../errors.ts'
-import { createDirectory, type Directory } from './directory.ts'
+import { createDirectory } from './directory.ts'
 import type { LoginFailureStore } from './login-failures.ts'
-import { createLogins, type LoginParts, type LoginRules, type Logins } from './logins.ts'
+import { createLogins, type LoginParts, type LoginRules } from './logins.ts'
 import { longestPassword, type Passwords, passwordProblems, randomPassword } from './passwords.ts'
 import type { Tokens } from './tokens.ts'
-import { type Account, type AccountStore, type AuditEntry, emailProblems, usernameProblems } from './users.ts'
+import {
+  type Account,
+  type AccountStore,
+  type AuditEntry,
+  type AuditQuery,
+  emailProblems,
+  usernameProblems,
+} from './users.ts'
 
 /** Access to this installation: logins, users, and the first-time setup. */
-export interface Accounts {
-  readonly logins: Logins
-  readonly users: Directory
-  readonly rules: AccountRules
-  /** True while there is no user. */
-  needsSetup(): Promise<boolean>
-  /** In single-user mode the only user that may log in: the administrator of the configured name, else the oldest. */
-  isDefaultAdministrator(id: string): Promise<boolean>
-  /** The account of a local command: a named user (throws `not_found`), else an administrator; undefined while there is none. */
-  local(username?: string): Promise<Account | undefined>
-  /**
-   * At a service's start. Throws `configuration` when the secret of the tokens cannot be used; creates the default
-   * administrator while there is no user, where the configuration says so, and returns its name and password.
-   */
-  prepareService(): Promise<Prepared>
-  /** Writes to the audit table. */
-  record(entry: Omit<AuditEntry, 'at'>): Promise<void>
-  /** Reads it, the newest first. */
-  audit: AccountStore['audit']
-  /** Removes entries from before a time. */
-  pruneAudit: AccountStore['pruneAudit']
-}
+export type Accounts = ReturnType<typeof createAccounts>
 
 /** Read at each use: a reload of the settings changes them. */
 export interface AccountRules extends LoginRules {
@@ -66,8 +52,9 @@ export interface AccountParts {
 }
 
 /** The area as one value, over its store. */
-export function createAccounts(parts: AccountParts): Accounts {
+export function createAccounts(parts: AccountParts) {
   const { store, passwords, tokens, rules, clock, newId } = parts
+  /** In single-user mode the only user that may log in: the administrator of the configured name, else the oldest. */
   const isDefaultAdministrator = async (id: string) =>
     (await store.administrator(rules.defaultAdmin.username))?.user.id === id
   const loginParts: LoginParts = { ...parts, isDefaultAdministrator }
@@ -77,16 +64,25 @@ export function createAccounts(parts: AccountParts): Accounts {
     logins,
     users: createDirectory({ store, passwords, clock, newId, ended: logins.sweep }),
     rules,
+    /** True while there is no user. */
     needsSetup: () => store.isEmpty(),
     isDefaultAdministrator,
-    async local(username) {
+    /**
+     * The account of a local command: a named user (throws `not_found`), else an administrator; undefined while there
+     * is none.
+     */
+    async local(username?: string): Promise<Account | undefined> {
       if (username === undefined)
         return store.administrator(rules.singleUserMode ? rules.defaultAdmin.username : undefined)
       const account = await store.byName(username)
       if (!account) throw new AppError('not_found', `User "${username}" not found`)
       return account
     },
-    async prepareService() {
+    /**
+     * At a service's start. Throws `configuration` when the secret of the tokens cannot be used; creates the default
+     * administrator while there is no user, where the configuration says so, and returns its name and password.
+     */
+    async prepareService(): Promise<Prepared> {
       tokens.check()
       const warnings = [...parts.secretWarnings()]
       const chosen = parts.initialPassword()
@@ -111,9 +107,12 @@ export function createAccounts(parts: AccountParts): Accounts {
       await store.record({ at: clock(), action: 'setup', target, targetName: username, outcome: 'ok' })
       return { administrator: { username, password, generated: chosen === undefined }, warnings }
     },
-    record: (entry) => store.record({ at: clock(), ...entry }),
-    audit: (query) => store.audit(query),
-    pruneAudit: (before) => store.pruneAudit(before),
+    /** Writes to the audit table. */
+    record: (entry: Omit<AuditEntry, 'at'>) => store.record({ at: clock(), ...entry }),
+    /** Reads it, the newest first. */
+    audit: (query: AuditQuery) => store.audit(query),
+    /** Removes entries from before a time. */
+    pruneAudit: (before: number) => store.pruneAudit(before),
   }
 
   /** Problems of the configured administrator; throws `configuration` in production, and where it could not log in. */

@@ -7,7 +7,7 @@ import type { StorageSettings } from '../storage/storage.ts'
 import { keptFromBefore, removeFromBefore } from './before-restore.ts'
 import { inChild } from './in-child.ts'
 import type { Manifest } from './manifest.ts'
-import { type Restored, restoreFrom } from './restore.ts'
+import { restoreFrom } from './restore.ts'
 import { type BackupTarget, isBackupName, type KeptBackup, newName } from './target.ts'
 import { archiveIn, type Places, type Step } from './work.ts'
 
@@ -47,33 +47,7 @@ export interface VerifiedBackup {
 }
 
 /** Backups of everything that this installation keeps. */
-export interface Backups {
-  /** The place where they are kept, for messages. */
-  readonly place: string
-  /** Throws `busy` while one is made already, `not_found` before there is a database, and `io` where the disk is full. */
-  create(options?: CreateOptions): Promise<KeptBackup>
-  /** The newest first. */
-  list(): Promise<readonly KeptBackup[]>
-  /** The path of the file of a backup. Throws `not_found`. */
-  fileOf(name: string): string
-  /** Reads all of a backup. Throws a FileError or `configuration` for one that is damaged. */
-  verify(source: BackupSource, options?: OpenOptions): Promise<VerifiedBackup>
-  /** Throws `not_found`. */
-  remove(name: string): Promise<KeptBackup>
-  /** Removes scheduled backups but for the newest `keep`; gives the removed ones. */
-  prune(keep: number): Promise<readonly KeptBackup[]>
-  /**
-   * Verifies a backup and replaces all data by it, or nothing; the earlier data is kept aside. Throws `busy` while a
-   * process has the database open, and as `verify`.
-   */
-  restore(source: BackupSource, options?: RestoreOptions): Promise<Restored>
-  /** Whether there may be any. */
-  mayExist(): Promise<boolean>
-  /** The paths with the data from before restores. */
-  beforeRestores(): readonly string[]
-  /** Removes data from before restores that was kept for its time; gives the removed paths. `create` and `restore` do so, too. */
-  removeBeforeRestores(): readonly string[]
-}
+export type Backups = ReturnType<typeof createBackups>
 
 export interface BackupParts {
   readonly storage: StorageSettings
@@ -89,7 +63,7 @@ export interface BackupParts {
   readonly newId: () => string
 }
 
-export function createBackups(parts: BackupParts): Backups {
+export function createBackups(parts: BackupParts) {
   const { storage, places, target, clock, newId } = parts
   let isMaking = false
   /** Gives work a folder of its own on the disk of the data, and removes it after, or at the next one if this process is killed. */
@@ -109,8 +83,17 @@ export function createBackups(parts: BackupParts): Backups {
   }
 
   return {
+    /** The place where they are kept, for messages. */
     place: target.folder,
-    async create({ onStep = () => {}, signal, scheduled = false, passphrase } = {}) {
+    /**
+     * Throws `busy` while one is made already, `not_found` before there is a database, and `io` where the disk is full.
+     */
+    async create({
+      onStep = () => {},
+      signal,
+      scheduled = false,
+      passphrase,
+    }: CreateOptions = {}): Promise<KeptBackup> {
       if (isMaking) throw new AppError('busy', 'A backup is being made already', { retryAfter: 30 })
       isMaking = true
       try {
@@ -136,25 +119,34 @@ export function createBackups(parts: BackupParts): Backups {
         isMaking = false
       }
     },
+    /** The newest first. */
     list: target.list,
-    fileOf: (name) => fileOf({ name }),
-    verify: (source, options = {}) =>
+    /** The path of the file of a backup. Throws `not_found`. */
+    fileOf: (name: string) => fileOf({ name }),
+    /** Reads all of a backup. Throws a FileError or `configuration` for one that is damaged. */
+    verify: (source: BackupSource, options: OpenOptions = {}) =>
       inFolder(async (work) => {
         const { manifest } = await unpacked(source, work, options)
         return viewOf('name' in source ? source.name : source.file, manifest)
       }),
-    async remove(name) {
+    /** Throws `not_found`. */
+    async remove(name: string): Promise<KeptBackup> {
       const kept = (await target.list()).find((one) => one.name === name)
       if (!kept || !target.remove(name))
         throw new AppError('not_found', `Backup "${name.slice(0, 200)}" not found in ${target.folder}`)
       return kept
     },
-    async prune(keep) {
+    /** Removes scheduled backups but for the newest `keep`; gives the removed ones. */
+    async prune(keep: number): Promise<readonly KeptBackup[]> {
       const old = (await target.list()).filter(({ scheduled }) => scheduled).slice(keep)
       for (const { name } of old) target.remove(name)
       return old
     },
-    restore: (source, options = {}) =>
+    /**
+     * Verifies a backup and replaces all data by it, or nothing; the earlier data is kept aside. Throws `busy` while a
+     * process has the database open, and as `verify`.
+     */
+    restore: (source: BackupSource, options: RestoreOptions = {}) =>
       inFolder(async (work) => {
         const { manifest, folder } = await unpacked(source, work, options)
         options.signal?.throwIfAborted()
@@ -162,17 +154,20 @@ export function createBackups(parts: BackupParts): Backups {
         removeBeforeRestores()
         return restoreFrom({ storage, places, manifest, folder, at: clock(), asBackedUp: options.asBackedUp === true })
       }),
-    async mayExist() {
+    /** Whether there may be any. */
+    async mayExist(): Promise<boolean> {
       // A folder that cannot be read may hold some.
       return target
         .list()
         .then((kept) => kept.length > 0)
         .catch(() => true)
     },
+    /** The paths with the data from before restores. */
     beforeRestores: () => keptFromBefore(places).map(({ path }) => path),
     removeBeforeRestores,
   }
 
+  /** Removes data from before restores that was kept for its time; gives the removed paths. `create` and `restore` do so, too. */
   function removeBeforeRestores(): readonly string[] {
     return removeFromBefore(places, parts.daysBeforeRestore, clock())
   }

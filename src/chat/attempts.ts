@@ -4,7 +4,7 @@ import { deadlineReached } from '../http/http.ts'
 import type { Circuits, Refusal } from './circuit.ts'
 import { isOfKey } from './key-pool.ts'
 import { classifyFailure, type Failure } from './protocol/failure.ts'
-import type { ChatChunk, ChatReply, ChatRequest } from './protocol/messages.ts'
+import type { ChatChunk, ChatRequest } from './protocol/messages.ts'
 import { isEnding, type ReadyIterator, readyIn } from './protocol/ready.ts'
 import { RefusedReply, type Target } from './provider.ts'
 
@@ -72,18 +72,7 @@ export interface Answered<T> {
   readonly attempt: Attempt
 }
 
-export interface Attempts {
-  ask(target: Target, request: ChatRequest, deadline: Deadline, signal?: AbortSignal): Promise<Answered<ChatReply>>
-  /** Resolves at the commit point: the first content has been read, nothing of it has been shown. */
-  stream(
-    target: Target,
-    request: ChatRequest,
-    deadline: Deadline,
-    signal?: AbortSignal,
-  ): Promise<Answered<AsyncIterable<ChatChunk>>>
-  /** Classifies the failure of a stream after its commit point; keys in the provider's words are redacted. */
-  classify(thrown: unknown, signal: AbortSignal | undefined): Failure
-}
+export type Attempts = ReturnType<typeof createAttempts>
 
 export interface AttemptsParts {
   readonly circuits: Circuits
@@ -103,18 +92,12 @@ const usualFirstWait = 500
 const longestWait = 8_000
 
 /** The retry loop over one target; the deadline and the number of tries are shared by all targets of a request. */
-export function createAttempts({
-  circuits,
-  now,
-  clock,
-  random,
-  redact,
-  firstWait = usualFirstWait,
-}: AttemptsParts): Attempts {
+export function createAttempts({ circuits, now, clock, random, redact, firstWait = usualFirstWait }: AttemptsParts) {
   return {
-    ask: (target, request, deadline, signal) =>
+    ask: (target: Target, request: ChatRequest, deadline: Deadline, signal?: AbortSignal) =>
       tryTarget(target, deadline, signal, (key) => target.ask(request, signal, deadline.endsAt, deadline.user, key)),
-    stream: (target, request, deadline, signal) =>
+    /** Resolves at the commit point: the first content has been read, nothing of it has been shown. */
+    stream: (target: Target, request: ChatRequest, deadline: Deadline, signal?: AbortSignal) =>
       tryTarget(target, deadline, signal, (key) => openStream(target, request, signal, deadline, key)),
     classify,
   }

@@ -1,6 +1,6 @@
 import { Histogram, modelSecondBounds } from '../metrics/metrics.ts'
 import type { MeteredPlace } from './metering.ts'
-import { createPlaceTable, type PlaceRow } from './place-table.ts'
+import { createPlaceTable } from './place-table.ts'
 
 /** The way a chat ended: `broken` after its first content, `cancelled` by its caller. */
 export type ChatOutcome = 'answered' | 'failed' | 'broken' | 'cancelled'
@@ -23,18 +23,7 @@ export interface FallbackCount {
 }
 
 /** Counts chats for the metrics of a service. */
-export interface ChatCounts {
-  ended(place: MeteredPlace, outcome: ChatOutcome): void
-  /** Counts a whole answer, after so many seconds. */
-  answered(place: MeteredPlace, seconds: number): void
-  /** Counts the first content of a stream, after so many seconds. */
-  begun(place: MeteredPlace, seconds: number): void
-  fellBack(from: MeteredPlace, to: MeteredPlace): void
-  list(): readonly PlaceRow<ChatCount>[]
-  fallbacks(): readonly FallbackCount[]
-  /** The model as a label: `other` where it has no row of its own. */
-  labelOf(place: MeteredPlace, hasAnswered: boolean): string
-}
+export type ChatCounts = ReturnType<typeof createChatCounts>
 
 /** Plugins come and go: so many pairs of them are counted. */
 const mostFallbacks = 1_000
@@ -42,7 +31,7 @@ const mostFallbacks = 1_000
 type Counting = ChatCount & { readonly outcomes: Record<ChatOutcome, number> }
 
 /** Counts by plugin and model; `isListed` as in `createPlaceTable`. */
-export function createChatCounts(isListed: (place: MeteredPlace) => boolean): ChatCounts {
+export function createChatCounts(isListed: (place: MeteredPlace) => boolean) {
   const table = createPlaceTable<Counting>(
     () => ({
       outcomes: { answered: 0, failed: 0, broken: 0, cancelled: 0 },
@@ -53,12 +42,14 @@ export function createChatCounts(isListed: (place: MeteredPlace) => boolean): Ch
   )
   const fallbacks = new Map<string, { from: string; to: string; count: number }>()
   return {
-    ended(place, outcome) {
+    ended(place: MeteredPlace, outcome: ChatOutcome) {
       table.of(place, outcome === 'answered').value.outcomes[outcome]++
     },
-    answered: (place, seconds) => table.of(place, true).value.durations.add(seconds),
-    begun: (place, seconds) => table.of(place, true).value.firstContents.add(seconds),
-    fellBack({ plugin }, { plugin: other }) {
+    /** Counts a whole answer, after so many seconds. */
+    answered: (place: MeteredPlace, seconds: number) => table.of(place, true).value.durations.add(seconds),
+    /** Counts the first content of a stream, after so many seconds. */
+    begun: (place: MeteredPlace, seconds: number) => table.of(place, true).value.firstContents.add(seconds),
+    fellBack({ plugin }: MeteredPlace, { plugin: other }: MeteredPlace) {
       const from = plugin ?? 'local'
       const to = other ?? 'local'
       const known = fallbacks.get(`${from} ${to}`)
@@ -66,7 +57,8 @@ export function createChatCounts(isListed: (place: MeteredPlace) => boolean): Ch
       else if (fallbacks.size < mostFallbacks) fallbacks.set(`${from} ${to}`, { from, to, count: 1 })
     },
     list: () => table.rows(),
-    fallbacks: () => [...fallbacks.values()],
-    labelOf: (place, hasAnswered) => table.of(place, hasAnswered).model,
+    fallbacks: (): readonly FallbackCount[] => [...fallbacks.values()],
+    /** The model as a label: `other` where it has no row of its own. */
+    labelOf: (place: MeteredPlace, hasAnswered: boolean) => table.of(place, hasAnswered).model,
   }
 }

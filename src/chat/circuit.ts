@@ -5,16 +5,7 @@ import type { Failure } from './protocol/failure.ts'
  * patterns). It keeps a service that is down from costing every request its timeouts. A failure that does not heal by itself, a
  * bad key or a retired service, opens it as well, with the reason.
  */
-export interface Circuits {
-  /** Undefined when the target may be tried; it then owes a `succeeded` or `failed`. */
-  refusal(name: string, identity: unknown): Refusal | undefined
-  succeeded(name: string): void
-  failed(name: string, identity: unknown, failure: Failure): void
-  /** Closes the circuits whose name begins so. */
-  close(prefix: string): void
-  /** The states by name, for status pages. */
-  states(): ReadonlyMap<string, CircuitState>
-}
+export type Circuits = ReturnType<typeof createCircuits>
 
 export interface Refusal {
   readonly failure: Failure
@@ -48,10 +39,11 @@ const personRest = 60_000
 const most = 2_000
 
 /** Circuits of this process alone, for the latest 2,000 failing places. `now` is in milliseconds. */
-export function createCircuits(now: () => number): Circuits {
+export function createCircuits(now: () => number) {
   const circuits = new Map<string, Circuit>()
   return {
-    refusal(name, identity) {
+    /** Undefined when the target may be tried; it then owes a `succeeded` or `failed`. */
+    refusal(name: string, identity: unknown): Refusal | undefined {
       const circuit = circuits.get(name)
       if (!circuit || circuit.openUntil === 0) return undefined
       if (circuit.identity !== identity) {
@@ -65,10 +57,10 @@ export function createCircuits(now: () => number): Circuits {
       }
       return circuit.last && { failure: circuit.last, retryAfterMs: Math.max(rest, 1000) }
     },
-    succeeded(name) {
+    succeeded(name: string) {
       circuits.delete(name)
     },
-    failed(name, identity, failure) {
+    failed(name: string, identity: unknown, failure: Failure) {
       const circuit = circuits.get(name) ?? { identity, failures: 0, openUntil: 0, probing: false }
       const wasProbe = circuit.probing
       circuit.identity = identity
@@ -86,9 +78,11 @@ export function createCircuits(now: () => number): Circuits {
       circuits.set(name, circuit)
       if (circuits.size > most) circuits.delete(circuits.keys().next().value!)
     },
-    close(prefix) {
+    /** Closes the circuits whose name begins so. */
+    close(prefix: string) {
       for (const name of circuits.keys()) if (name.startsWith(prefix)) circuits.delete(name)
     },
+    /** The states by name, for status pages. */
     states: () => new Map([...circuits].map(([name, circuit]) => [name, stateOf(circuit, now())])),
   }
 }

@@ -28,22 +28,14 @@ export interface TargetCircuit {
   readonly state: CircuitState['state']
 }
 
-export interface Health {
-  /** The circuits of targets that have failed, and not answered since. */
-  circuits(): readonly TargetCircuit[]
-  counts(): readonly AttemptCount[]
-  of(plugin: string): PluginHealth
-  /** Forgets the failures of a plugin in this process: someone has mended it, such as by another key. */
-  mended(plugin: string): void
-  observe(attempt: Attempt): void
-}
+export type Health = ReturnType<typeof createHealth>
 
 /** Remembers per plugin the last use and the last error; a success clears the error. */
-export function createHealth(circuits: Circuits, clock: () => number): Health {
+export function createHealth(circuits: Circuits, clock: () => number) {
   const counts = new Map<string, AttemptCount>()
   const seen = new Map<string, { last_error: string | null; last_used_at: number }>()
   return {
-    of(plugin) {
+    of(plugin: string): PluginHealth {
       const states = [...circuits.states()]
         .filter(([name]) => name.startsWith(`${plugin}|`))
         .map(([, { state }]) => state)
@@ -51,18 +43,21 @@ export function createHealth(circuits: Circuits, clock: () => number): Health {
       const { last_error = null, last_used_at = null } = seen.get(plugin) ?? {}
       return { last_error, last_used_at, circuit }
     },
-    mended(plugin) {
+    /** Forgets the failures of a plugin in this process: someone has mended it, such as by another key. */
+    mended(plugin: string) {
       circuits.close(`${plugin}|`)
       seen.delete(plugin)
     },
-    circuits: () =>
+    /** The circuits of targets that have failed, and not answered since. */
+    circuits: (): readonly TargetCircuit[] =>
       [...circuits.states()].map(([name, { state }]) => {
         const [target, model] = splitAt(name, '|')
         const isLocal = target.startsWith('local:')
         return { plugin: isLocal ? null : target, runner: isLocal ? target.slice('local:'.length) : null, model, state }
       }),
     counts: () => [...counts.values()],
-    observe({ plugin, runner, tries, error, outcome, class: failureClass = '' }) {
+    observe({ plugin, runner, tries, error, outcome, class: kind }: Attempt) {
+      const failureClass = kind ?? ''
       const target = plugin ?? `local:${runner}`
       const name = `${target} ${outcome} ${failureClass}`
       counts.set(name, { target, outcome, failureClass, count: (counts.get(name)?.count ?? 0) + 1 })

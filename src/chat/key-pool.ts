@@ -14,11 +14,6 @@ export interface KeyPool {
   rest(model: string): { readonly failure: Failure; readonly ms: number } | undefined
 }
 
-export interface KeyPools {
-  /** The pool of a plugin with several keys; undefined for one with a single key or none. */
-  of(plugin: string, names: readonly string[]): KeyPool | undefined
-}
-
 export interface KeyPoolsParts {
   /** Changes with the value of a key: a refused one is asked again when it is another. */
   readonly versionOf: (name: string) => unknown
@@ -47,7 +42,7 @@ export function isOfKey({ class: kind, status }: Failure): boolean {
 }
 
 /** Keeps refusals and rests of the plugins' keys in memory: those of 2,000 keys and models at the most. */
-export function createKeyPools({ versionOf, now }: KeyPoolsParts): KeyPools {
+export function createKeyPools({ versionOf, now }: KeyPoolsParts) {
   const states = new Map<string, State>()
   /** A refused key is refused for every model. */
   const stateOf = (plugin: string, name: string, model: string): State => {
@@ -60,7 +55,8 @@ export function createKeyPools({ versionOf, now }: KeyPoolsParts): KeyPools {
     return fresh
   }
   return {
-    of(plugin, names) {
+    /** The pool of a plugin with several keys; undefined for one with a single key or none. */
+    of(plugin: string, names: readonly string[]): KeyPool | undefined {
       if (names.length < 2) return undefined
       return {
         choose(asker, model) {

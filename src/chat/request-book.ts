@@ -7,13 +7,7 @@ import type { Usage } from './protocol/messages.ts'
 import type { AskedPlace, RequestWatch, ToldAttempt } from './watch.ts'
 
 /** The requests to models that are under way in this process, and those that ended last. */
-export interface RequestBook {
-  /** Follows a request from the first place that it asks; `watch` continues following it too. */
-  follow(watch: RequestWatch | undefined, facts: RequestFacts): RequestWatch
-  /** Those under way, and then the ended ones, each newest first. */
-  list(): readonly FollowedRequest[]
-  find(id: string): FollowedRequest | undefined
-}
+export type RequestBook = ReturnType<typeof createRequestBook>
 
 export interface RequestBookParts {
   /** Milliseconds, monotonic. */
@@ -23,7 +17,7 @@ export interface RequestBookParts {
 }
 
 /** Keeps requests in memory: a new process begins with none. */
-export function createRequestBook({ now, clock }: RequestBookParts): RequestBook {
+export function createRequestBook({ now, clock }: RequestBookParts) {
   const live = new Bag<Followed>()
   const ended = new EndedRequests()
   let last = 0
@@ -37,13 +31,16 @@ export function createRequestBook({ now, clock }: RequestBookParts): RequestBook
   }
   const underWay = () => [...live.items()].sort((a, b) => b.number - a.number)
   return {
-    follow: (watch, facts) => new Followed(places, watch, facts, ++last, clock()),
-    list() {
+    /** Follows a request from the first place that it asks; `watch` continues following it too. */
+    follow: (watch: RequestWatch | undefined, facts: RequestFacts) =>
+      new Followed(places, watch, facts, ++last, clock()),
+    /** Those under way, and then the ended ones, each newest first. */
+    list(): readonly FollowedRequest[] {
       const first = underWay()
       const numbers = new Set(first.map(({ number }) => number))
       return [...first, ...ended.list().filter(({ number }) => !numbers.has(number))]
     },
-    find(id) {
+    find(id: string): FollowedRequest | undefined {
       const isIt = (request: FollowedRequest) => request.id === id
       return live.items().find(isIt) ?? ended.list().find(isIt)
     },

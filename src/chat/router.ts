@@ -65,14 +65,7 @@ export interface RoutedStream {
   readonly booking: Booking
 }
 
-export interface Router {
-  /** Throws an AppError: `invalid` for a request that makes no sense, else the class of the failure. */
-  complete(call: ChatCall, signal?: AbortSignal): Promise<RoutedReply>
-  /** Resolves at the commit point: the first content is there and its source is settled. */
-  stream(call: ChatCall, signal?: AbortSignal): Promise<RoutedStream>
-  /** The first request that would go out; sends nothing. */
-  preview(call: ChatCall): Promise<Preview>
-}
+export type Router = ReturnType<typeof createRouter>
 
 export interface Preview {
   readonly plugin: string | null
@@ -129,9 +122,10 @@ const mostTries = 6
 type Plan = () => Target | undefined | Promise<Target | undefined>
 
 /** Routes chats over the plugins and the local runner; reports each attempt, and meters it if asked to. */
-export function createRouter(parts: RouterParts): Router {
+export function createRouter(parts: RouterParts) {
   return {
-    async complete(call, signal) {
+    /** Throws an AppError: `invalid` for a request that makes no sense, else the class of the failure. */
+    async complete(call: ChatCall, signal?: AbortSignal): Promise<RoutedReply> {
       const metered = begin(call)
       try {
         const { value, report, entry, followed } = await route(call, signal, parts.attempts.ask, metered)
@@ -145,7 +139,8 @@ export function createRouter(parts: RouterParts): Router {
         metered?.end()
       }
     },
-    async stream(call, signal) {
+    /** Resolves at the commit point: the first content is there and its source is settled. */
+    async stream(call: ChatCall, signal?: AbortSignal): Promise<RoutedStream> {
       const metered = begin(call)
       try {
         const { value, report, entry, followed } = await route(call, signal, parts.attempts.stream, metered)
@@ -159,7 +154,8 @@ export function createRouter(parts: RouterParts): Router {
         throw reason
       }
     },
-    async preview(call) {
+    /** The first request that would go out; sends nothing. */
+    async preview(call: ChatCall): Promise<Preview> {
       const unknown = unknownIn(call)
       const remarks = unknown ? await remarksOn(call, unknown) : []
       const { targets, warnings } = plan(call, remarks)

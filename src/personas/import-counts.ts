@@ -1,18 +1,13 @@
 /** Counts the files that personas were imported from, for the metrics of a service. */
-export interface ImportCounts {
-  /** Runs an import, and counts it by the format that it reports; one that throws has failed. */
-  counted<T extends { readonly format: string }>(work: () => Promise<T>): Promise<T>
-  /** The imports that are under way. */
-  readonly underWay: number
-  list(): readonly { readonly format: string; readonly outcome: 'answered' | 'failed'; readonly count: number }[]
-}
+export type ImportCounts = ReturnType<typeof createImportCounts>
 
-export function createImportCounts(): ImportCounts {
+export function createImportCounts() {
   const formats = new Map<string, number>()
   let failed = 0
   let underWay = 0
   return {
-    async counted(work) {
+    /** Runs an import, and counts it by the format that it reports; one that throws has failed. */
+    async counted<T extends { readonly format: string }>(work: () => Promise<T>): Promise<T> {
       underWay++
       try {
         const result = await work()
@@ -25,13 +20,14 @@ export function createImportCounts(): ImportCounts {
         underWay--
       }
     },
-    get underWay() {
+    /** The imports that are under way. */
+    get underWay(): number {
       return underWay
     },
     list: () => [
       ...[...formats].map(([format, count]) => ({ format, outcome: 'answered' as const, count })),
       // The format of a file that could not be read is not known.
-      { format: 'unknown', outcome: 'failed', count: failed },
+      { format: 'unknown', outcome: 'failed' as const, count: failed },
     ],
   }
 }

@@ -5,7 +5,7 @@ import { displayName } from '../formats/formats.ts'
 import type { ProfileLine } from './profile-line.ts'
 
 /** Absent fields have the default of `memoryDefaults`. */
-const memorySettings = z.object({
+export const memorySettings = z.object({
   /** Whether chat reads and writes memories; explicit calls always work. */
   enabled: z.exactOptional(z.boolean()),
   max_memories: z.exactOptional(z.int().min(1).max(1_000_000)),
@@ -36,7 +36,7 @@ const memorySettings = z.object({
 })
 
 /** Absent fields have the default of `mutationDefaults`. */
-const mutationSettings = z.object({
+export const mutationSettings = z.object({
   enabled: z.exactOptional(z.boolean()),
   sensitivity: z.exactOptional(z.enum(['low', 'medium', 'high'])),
   auto_adapt: z.exactOptional(z.boolean()),
@@ -120,19 +120,10 @@ export type PersonaChange = z.output<typeof personaChange>
  * A persona as it is stored. Settings hold only explicit values: `mutation_settings.enabled: false` refuses adaptation, an
  * absent one does not.
  */
-export interface Persona {
+export interface Persona extends Readonly<Omit<PersonaInput, 'parameters' | 'mcp_servers'>> {
   readonly id: string
   readonly user_id: string
-  readonly name: string
-  readonly model: string
-  readonly description?: string
-  readonly system_prompt?: string
-  readonly nickname?: string
-  readonly post_history_instructions?: string
   readonly parameters: Readonly<Record<string, unknown>>
-  readonly embedding_model?: string
-  readonly memory_settings?: MemorySettings
-  readonly mutation_settings?: MutationSettings
   /** Servers of this installation, which no package takes along. */
   readonly mcp_servers?: readonly string[]
   /** Unknown fields of an imported persona, exported again unchanged. */

@@ -1,8 +1,5 @@
 /** The day of a moment in one time zone. */
-export interface Days {
-  /** `2026-11-22`. The moment is milliseconds since 1970 UTC. */
-  dayOf(at: number): string
-}
+export type Days = ReturnType<typeof createDays>
 
 /** Milliseconds. */
 const quarterMs = 900_000
@@ -11,12 +8,13 @@ const quarterMs = 900_000
  * Days in an IANA zone such as `Europe/Berlin`. Zones differ from UTC by whole quarters of an hour, so the answer is kept
  * for a quarter. Throws RangeError for an unknown zone.
  */
-export function createDays(zone: string): Days {
+export function createDays(zone: string) {
   const read = reader(zone)
   let quarter = Number.NaN
   let day = ''
   return {
-    dayOf(at) {
+    /** `2026-11-22`. The moment is milliseconds since 1970 UTC. */
+    dayOf(at: number): string {
       const asked = Math.floor(at / quarterMs)
       if (asked === quarter) return day
       quarter = asked

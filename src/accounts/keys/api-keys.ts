@@ -35,33 +35,7 @@ export interface KeyWithSecret {
 }
 
 /** The keys of the programs that ask this installation. Unknown ids fail with `not_found`, revoked keys with `invalid`. */
-export interface ApiKeys {
-  /**
-   * The caller of a key, or the failure to answer with (`invalid_api_key`). A text with the wrong shape or checksum asks
-   * nothing; a known key costs one SHA-256 and a look into a map, and is then synchronous.
-   */
-  verify(text: string): MaybePromise<VerifiedKey | AppError>
-  /** Why the secret with this digest may no longer be used (`key_revoked`); undefined while it may. */
-  endOf(digest: string): MaybePromise<AppError | undefined>
-  /** Calls the listener whenever a key may have ended here; returns how to stop that. */
-  onEnd(listener: () => void): () => void
-  /** Throws `invalid` for a bad name, an unknown owner, and too many keys. */
-  create(order: KeyOrder): Promise<KeyWithSecret>
-  get(id: string): Promise<ApiKey>
-  list(query: KeyQuery): Promise<{ readonly keys: readonly ApiKey[]; readonly total: number }>
-  update(id: string, change: KeyChange): Promise<ApiKey>
-  /** The old secret works for `overlap` more seconds. */
-  rotate(id: string, overlap: number): Promise<KeyWithSecret>
-  revoke(id: string): Promise<void>
-  /** Tells how many keys it ended. */
-  revokeAll(userId: string): Promise<number>
-  countLive(userId: string): Promise<number>
-  /** The state of a key at this moment. */
-  stateOf(key: ApiKey): KeyState
-  /** Writes the uses that are not written yet. */
-  flush(): Promise<void>
-  close(): Promise<void>
-}
+export type ApiKeys = ReturnType<typeof createApiKeys>
 
 export type KeyState = 'live' | 'expired' | 'revoked' | 'ownerless'
 
@@ -82,27 +56,34 @@ const useGrain = 60_000
 const writeAfter = 5_000
 
 /** The area as one value, over its store. */
-export function createApiKeys({ store, bounds, clock, newId, random }: ApiKeyParts): ApiKeys {
+export function createApiKeys({ store, bounds, clock, newId, random }: ApiKeyParts) {
   const listeners = new Set<() => void>()
   const callers = new WeakMap<LiveKey, VerifiedKey>()
   const uses = createUses(store)
 
   return {
-    verify(text) {
+    /**
+     * The caller of a key, or the failure to answer with (`invalid_api_key`). A text with the wrong shape or checksum
+     * asks nothing; a known key costs one SHA-256 and a look into a map, and is then synchronous.
+     */
+    verify(text: string): MaybePromise<VerifiedKey | AppError> {
       const problem = keyTextProblem(text)
       if (problem) return malformed(problem)
       return whenThere(store.byDigest(digestOfKey(text)), verified)
     },
-    endOf: (digest) =>
+    /** Why the secret with this digest may no longer be used (`key_revoked`); undefined while it may. */
+    endOf: (digest: string) =>
       whenThere(store.byDigest(digest), (live) => {
         const reason = live ? whyDead(live, clock()) : 'The API key is gone'
         return reason === undefined ? undefined : new AppError('key_revoked', reason)
       }),
-    onEnd(listener) {
+    /** Calls the listener whenever a key may have ended here; returns how to stop that. */
+    onEnd(listener: () => void): () => void {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    async create({ owner, name = 'unnamed', expiresIn, ...lists }) {
+    /** Throws `invalid` for a bad name, an unknown owner, and too many keys. */
+    async create({ owner, name = 'unnamed', expiresIn, ...lists }: KeyOrder): Promise<KeyWithSecret> {
       refuseName(name)
       const { secret, text } = makeSecret()
       const now = clock()
@@ -114,21 +95,22 @@ export function createApiKeys({ store, bounds, clock, newId, random }: ApiKeyPar
       if (typeof made === 'string') throw notMade(made, most, owner)
       return { key: made, secret: text }
     },
-    async get(id) {
+    async get(id: string): Promise<ApiKey> {
       await uses.flush()
       return found(await store.find(id), id)
     },
-    async list(query) {
+    async list(query: KeyQuery): Promise<{ readonly keys: readonly ApiKey[]; readonly total: number }> {
       await uses.flush()
       return store.list(query)
     },
-    async update(id, change) {
+    async update(id: string, change: KeyChange): Promise<ApiKey> {
       if (change.name !== undefined) refuseName(change.name)
       const key = found(await store.update(id, change, clock()), id)
       ended()
       return key
     },
-    async rotate(id, overlap) {
+    /** The old secret works for `overlap` more seconds. */
+    async rotate(id: string, overlap: number): Promise<KeyWithSecret> {
       await uses.flush()
       const { secret, text } = makeSecret()
       const now = clock()
@@ -136,21 +118,24 @@ export function createApiKeys({ store, bounds, clock, newId, random }: ApiKeyPar
       ended()
       return { key, secret: text }
     },
-    async revoke(id) {
+    async revoke(id: string) {
       if (!(await store.revoke(id, clock()))) throw unknownKey(id)
       ended()
     },
-    async revokeAll(userId) {
+    /** Tells how many keys it ended. */
+    async revokeAll(userId: string): Promise<number> {
       const count = await store.revokeAll(userId, clock())
       ended()
       return count
     },
-    countLive: (userId) => store.countLive(userId, clock()),
-    stateOf({ username, revoked_at, expires_at }) {
+    countLive: (userId: string) => store.countLive(userId, clock()),
+    /** The state of a key at this moment. */
+    stateOf({ username, revoked_at, expires_at }: ApiKey): KeyState {
       if (revoked_at !== null) return 'revoked'
       if (username === null) return 'ownerless'
       return expires_at !== null && expires_at <= clock() ? 'expired' : 'live'
     },
+    /** Writes the uses that are not written yet. */
     flush: uses.flush,
     close: uses.flush,
   }

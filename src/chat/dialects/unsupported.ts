@@ -3,8 +3,8 @@ import { type JsonObject, stringOf } from '../protocol/json-object.ts'
 import type { ChatRequest, ForeignPart, Tool } from '../protocol/messages.ts'
 import { changedSampling } from './anthropic/sampling.ts'
 import { foreignFields, type Owner, unknownInMessages } from './shared/foreign-fields.ts'
-import { withTools } from './shared/legacy-functions.ts'
 import { titles } from './shared/media-support.ts'
+import { withTools } from './shared/plain-tools.ts'
 import { lostFields } from './shared/request-fields.ts'
 
 /**

@@ -2,20 +2,11 @@ import { StringDecoder } from 'node:string_decoder'
 import { DialectError } from './dialect.ts'
 import { lineLimit } from './sse.ts'
 
-export interface JsonReader {
-  /** The texts of the values that these bytes complete. Throws a DialectError for a value over the limit. */
-  push(bytes: Uint8Array): string[]
-  /** Nothing: a value that the body cut off is dropped. */
-  end(): string[]
-  /** True while a value is begun and not ended, or the array around the values is still open. */
-  readonly open: boolean
-}
-
 /**
  * Cuts a stream of JSON objects into the text of each, as they come: one object, several after each other, as Ollama
  * streams, or the objects of one array, which is how Gemini streams without `alt=sse`. Text between them is skipped.
  */
-export function createJsonReader(limit: number = lineLimit): JsonReader {
+export function createJsonReader(limit: number = lineLimit) {
   const decoder = new StringDecoder('utf8')
   let value = ''
   let depth = 0
@@ -52,9 +43,12 @@ export function createJsonReader(limit: number = lineLimit): JsonReader {
   }
 
   return {
-    push: (bytes) => take(decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))),
+    /** The texts of the values that these bytes complete. Throws a DialectError for a value over the limit. */
+    push: (bytes: Uint8Array) => take(decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))),
+    /** Nothing: a value that the body cut off is dropped. */
     end: () => [],
-    get open() {
+    /** True while a value is begun and not ended, or the array around the values is still open. */
+    get open(): boolean {
       return depth > 0 || inArray
     },
   }

@@ -13,18 +13,11 @@ export interface ServerEvent {
   readonly data: string
 }
 
-export interface EventReader {
-  /** The events that these bytes complete. Throws a DialectError for a line or an event over the limit. */
-  push(bytes: Uint8Array): ServerEvent[]
-  /** The event that the body ended in: a provider may leave out the last blank line. */
-  end(): ServerEvent[]
-}
-
 /**
  * Reads server-sent events. Comments, `id` and `retry` lines are skipped; leading blank lines make no event. An event that
  * ends at a bare CR comes with the bytes after it.
  */
-export function createEventReader(limit: number = lineLimit): EventReader {
+export function createEventReader(limit: number = lineLimit) {
   let decoder: InstanceType<typeof TextDecoder> | undefined
   let isBegun = false
   let events: ServerEvent[] = []
@@ -57,7 +50,9 @@ export function createEventReader(limit: number = lineLimit): EventReader {
   }
 
   return {
-    push: (bytes) => take(decoded(bytes)),
+    /** The events that these bytes complete. Throws a DialectError for a line or an event over the limit. */
+    push: (bytes: Uint8Array) => take(decoded(bytes)),
+    /** The event that the body ended in: a provider may leave out the last blank line. */
     end: () => take(`${decoder?.decode() ?? ''}\n\n`),
   }
 }

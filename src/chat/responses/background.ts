@@ -22,27 +22,7 @@ export interface Started {
 }
 
 /** Responses that are made without their client. */
-export interface Background {
-  /** Keeps and starts one. Throws `rate_limited` for too many. */
-  start(job: NewJob): Promise<Started>
-  /** Whether this process makes a response now. */
-  runs(id: string): boolean
-  /** The response as it is now, running or kept: never in a state before one that any process has shown. Throws `not_found`. */
-  find(reader: Reader, id: string): Promise<ResponseObject>
-  /**
-   * The events after a sequence number, to the end of the answer; of one that has ended, the whole response as its last event.
-   * Throws `not_found`, and `invalid` for one that was not made in the background or is made by another process.
-   */
-  follow(reader: Reader, id: string, after: number): Promise<AsyncIterable<string>>
-  /** Cancels it, and resolves with its end. Throws `not_found`, and `invalid` for one that was not made in the background. */
-  cancel(reader: Reader, id: string): Promise<ResponseObject>
-  /** Removes a response, running or kept. Throws `not_found`. */
-  remove(reader: Reader, id: string): Promise<void>
-  /** Cancels all of an owner's. */
-  cancelAll(owner: string): Promise<void>
-  /** Ends all running ones as failed. */
-  close(): Promise<void>
-}
+export type Background = ReturnType<typeof createBackground>
 
 /** Running at the same time; each holds its conversation in memory. */
 const mostPerUser = 8
@@ -58,13 +38,14 @@ interface Running {
 }
 
 /** Background answers of this process: at most 8 of one user and 32 in all. */
-export function createBackground(responses: Responses): Background {
+export function createBackground(responses: Responses) {
   const running = new Map<string, Running>()
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<unknown> | undefined
 
   return {
-    async start({ opened, reader, queued, run }) {
+    /** Keeps and starts one. Throws `rate_limited` for too many. */
+    async start({ opened, reader, queued, run }: NewJob): Promise<Started> {
       refuseTooMany(reader)
       const job = createJob({
         queued,
@@ -89,14 +70,24 @@ export function createBackground(responses: Responses): Background {
       }
       return { ended: job.start(), stop: (reason) => void job.stop(failed(reason)) }
     },
-    runs: (id) => running.has(id),
-    async find(reader, id) {
+    /** Whether this process makes a response now. */
+    runs: (id: string) => running.has(id),
+    /**
+     * The response as it is now, running or kept: never in a state before one that any process has shown. Throws
+     * `not_found`.
+     */
+    async find(reader: Reader, id: string): Promise<ResponseObject> {
       const job = runningFor(reader, id)
       if (!job) return shown(await keptBy(reader, id))
       const { response, finished } = await responses.find(reader, id)
       return finished ? response : shown(job.response())
     },
-    async follow(reader, id, after) {
+    /**
+     * The events after a sequence number, to the end of the answer; of one that has ended, the whole response as its
+     * last event. Throws `not_found`, and `invalid` for one that was not made in the background or is made by another
+     * process.
+     */
+    async follow(reader: Reader, id: string, after: number): Promise<AsyncIterable<string>> {
       const job = runningFor(reader, id)
       if (job) {
         // Its end may be written while it is still listed: the one who has read that gets what everybody gets after the end.
@@ -110,21 +101,28 @@ export function createBackground(responses: Responses): Background {
         throw wrongField('stream', 'Another process makes this response', ['Poll it without stream until it has ended'])
       return endedEvents(response, after)
     },
-    async cancel(reader, id) {
+    /**
+     * Cancels it, and resolves with its end. Throws `not_found`, and `invalid` for one that was not made in the
+     * background.
+     */
+    async cancel(reader: Reader, id: string): Promise<ResponseObject> {
       const job = runningFor(reader, id)
       if (job) return job.stop(cancelled)
       const response = await keptBy(reader, id)
       if (response['background'] === true) return cancelElsewhere(reader, response)
       throw wrongField('background', 'Only a response that was made with background: true can be cancelled')
     },
-    async remove(reader, id) {
+    /** Removes a response, running or kept. Throws `not_found`. */
+    async remove(reader: Reader, id: string) {
       await runningFor(reader, id)?.stop(cancelled)
       await responses.remove(reader, id)
     },
-    async cancelAll(owner) {
+    /** Cancels all of an owner's. */
+    async cancelAll(owner: string) {
       const own = [...running.values()].filter(({ reader }) => reader.owner === owner)
       await Promise.all(own.map(({ job }) => job.stop(cancelled)))
     },
+    /** Ends all running ones as failed. */
     async close() {
       clearInterval(timer)
       await looking

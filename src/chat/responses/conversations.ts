@@ -17,24 +17,7 @@ export interface Conversation {
 }
 
 /** The conversations of the Responses API, which are kept as its responses are. Unknown ones are `not_found`. */
-export interface Conversations {
-  /** Makes one with items, at most 20. Throws `invalid` for wrong labels or items. */
-  create(reader: Reader, items: unknown, metadata: unknown): Promise<Conversation>
-  find(reader: Reader, id: string): Promise<Conversation>
-  /** Replaces its labels. */
-  update(reader: Reader, id: string, metadata: unknown): Promise<Conversation>
-  remove(reader: Reader, id: string): Promise<void>
-  /** Adds items, at most 20; resolves with them, each with an id. Throws `invalid` where the conversation would be too long. */
-  add(reader: Reader, id: string, items: unknown): Promise<readonly Item[]>
-  /** A page of its items. Throws `invalid` for an unknown `after`. */
-  items(
-    reader: Reader,
-    id: string,
-    page: ItemPage,
-  ): Promise<{ readonly items: readonly Item[]; readonly more: boolean }>
-  item(reader: Reader, id: string, item: string): Promise<Item>
-  removeItem(reader: Reader, id: string, item: string): Promise<void>
-}
+export type Conversations = ReturnType<typeof createConversations>
 
 /** Items that OpenAI takes at a time. */
 const mostAtOnce = 20
@@ -43,7 +26,7 @@ const mostAtOnce = 20
 const mostLabels = { pairs: 16, name: 64, value: 512 }
 
 /** Conversations in the store of responses. */
-export function createConversations({ store, lifetime, bounds, clock }: ResponseParts): Conversations {
+export function createConversations({ store, lifetime, bounds, clock }: ResponseParts) {
   const since = () => clock() - lifetime
 
   async function stored(reader: Reader, id: string): Promise<ResponseObject> {
@@ -54,7 +37,8 @@ export function createConversations({ store, lifetime, bounds, clock }: Response
   }
 
   return {
-    async create(reader, given, labels) {
+    /** Makes one with items, at most 20. Throws `invalid` for wrong labels or items. */
+    async create(reader: Reader, given: unknown, labels: unknown): Promise<Conversation> {
       if (lifetime <= 0)
         throw wrongField('items', 'This server keeps no conversations', ['Its operator can set responses.keep_days'])
       const input = newItems(given ?? [])
@@ -65,17 +49,22 @@ export function createConversations({ store, lifetime, bounds, clock }: Response
       await store.add({ owner: reader.owner, key: reader.key, response, input, created_at: at }, bounds)
       return fields
     },
-    find: async (reader, id) => shown(await stored(reader, id)),
-    async update(reader, id, labels) {
+    find: async (reader: Reader, id: string) => shown(await stored(reader, id)),
+    /** Replaces its labels. */
+    async update(reader: Reader, id: string, labels: unknown): Promise<Conversation> {
       const changed = { ...(await stored(reader, id)), metadata: metadataOf(labels) }
       if (!(await store.describe(reader, changed, since(), clock()))) throw conversationNotFound(id)
       return shown(changed)
     },
-    async remove(reader, id) {
+    async remove(reader: Reader, id: string) {
       await stored(reader, id)
       if (!(await store.remove(reader, id))) throw conversationNotFound(id)
     },
-    async add(reader, id, given) {
+    /**
+     * Adds items, at most 20; resolves with them, each with an id. Throws `invalid` where the conversation would be too
+     * long.
+     */
+    async add(reader: Reader, id: string, given: unknown): Promise<readonly Item[]> {
       await stored(reader, id)
       const most = { items: mostItems, bytes: mostBytes }
       const added = await store.append(reader, id, since(), { items: newItems(given), at: clock(), most }, bounds)
@@ -85,19 +74,24 @@ export function createConversations({ store, lifetime, bounds, clock }: Response
         'Remove some of its items, or begin a new one',
       ])
     },
-    async items(reader, id, page) {
+    /** A page of its items. Throws `invalid` for an unknown `after`. */
+    async items(
+      reader: Reader,
+      id: string,
+      page: ItemPage,
+    ): Promise<{ readonly items: readonly Item[]; readonly more: boolean }> {
       await stored(reader, id)
       const found = await store.input(reader, id, since(), page)
       if (found) return found
       throw wrongField('after', `The conversation has no item with id '${page.after}'`)
     },
-    async item(reader, id, item) {
+    async item(reader: Reader, id: string, item: string): Promise<Item> {
       await stored(reader, id)
       const found = isId(item) ? await store.item(reader, id, since(), item) : undefined
       if (!found) throw itemNotFound(id, item)
       return found
     },
-    async removeItem(reader, id, item) {
+    async removeItem(reader: Reader, id: string, item: string) {
       await stored(reader, id)
       if (!isId(item) || !(await store.removeItem(reader, id, since(), item))) throw itemNotFound(id, item)
     },

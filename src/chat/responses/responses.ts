@@ -3,17 +3,7 @@ import { weightOf } from '../../formats/formats.ts'
 import { isObject } from '../protocol/json-object.ts'
 import { isConversationId, isId, itemsOf, keptItems, mostItems, referencesIn, withoutReferences } from './items.ts'
 import { bothBehind, conversationNotFound, previousNotFound, responseNotFound, wrongField } from './refusals.ts'
-import type {
-  Appended,
-  Chain,
-  Item,
-  ItemPage,
-  KeptResponse,
-  Reader,
-  ResponseBounds,
-  ResponseObject,
-  ResponseStore,
-} from './store.ts'
+import type { Appended, Chain, Item, ItemPage, Reader, ResponseBounds, ResponseObject, ResponseStore } from './store.ts'
 
 /** The fields of a request, as its JSON says them. */
 type Body = Readonly<Record<string, unknown>>
@@ -36,41 +26,7 @@ export interface OpenedRequest {
 }
 
 /** The responses that clients of the Responses API go on with. */
-export interface Responses {
-  /**
-   * Reads the conversation behind a request: `previous_response_id` or `conversation`, and references to items. Throws
-   * `invalid` for one that is not there (`not_found` for a `conversation`), and for a conversation that is too long; `charge`
-   * gets the bytes before they are read.
-   */
-  open(body: unknown, reader: Reader, charge?: (bytes: number) => void): Promise<OpenedRequest>
-  /**
-   * Keeps a finished response of an opened request, if it is to be kept, and adds it to its conversation; false where it is too
-   * long for that.
-   */
-  keep(opened: OpenedRequest, response: ResponseObject, reader: Reader): Promise<boolean>
-  /** Keeps a response that is answered in the background. */
-  begin(opened: OpenedRequest, response: ResponseObject, reader: Reader): Promise<void>
-  /** Ends it, and adds an answer to the conversation of its request; false when it was removed, or has ended, meanwhile. */
-  finish(owner: string, response: ResponseObject, opened?: OpenedRequest): Promise<boolean>
-  /** Throws `not_found`. */
-  find(reader: Reader, id: string): Promise<KeptResponse>
-  /** A page of the items that a response was asked beside those behind it. Throws `not_found`, or `invalid` for `after`. */
-  input(
-    reader: Reader,
-    id: string,
-    page: ItemPage,
-  ): Promise<{ readonly items: readonly Item[]; readonly more: boolean }>
-  /** Throws `not_found`. */
-  remove(reader: Reader, id: string): Promise<void>
-  /** How many an owner has, and their bytes. */
-  extent(owner: string): Promise<ResponseBounds>
-  /** Removes all of an owner's; resolves with their number. */
-  removeAll(owner: string): Promise<number>
-  /** Fails the responses that ended processes left unfinished. */
-  failOrphans(): Promise<void>
-  /** Removes expired responses. */
-  expire(): Promise<void>
-}
+export type Responses = ReturnType<typeof createResponses>
 
 export interface ResponseParts {
   readonly store: ResponseStore
@@ -93,7 +49,7 @@ export const mostKept = 8 * 1024 * 1024
 /** No answer takes longer: milliseconds. */
 const longestAnswer = 3_600_000
 
-export function createResponses({ store, lifetime, bounds, clock }: ResponseParts): Responses {
+export function createResponses({ store, lifetime, bounds, clock }: ResponseParts) {
   const isOn = lifetime > 0
   const since = () => (isOn ? clock() - lifetime : Number.MAX_SAFE_INTEGER)
   const sureOf = <T>(found: T | undefined, id: string): T => {
@@ -102,7 +58,12 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
   }
 
   return {
-    async open(body, reader, charge) {
+    /**
+     * Reads the conversation behind a request: `previous_response_id` or `conversation`, and references to items.
+     * Throws `invalid` for one that is not there (`not_found` for a `conversation`), and for a conversation that is too
+     * long; `charge` gets the bytes before they are read.
+     */
+    async open(body: unknown, reader: Reader, charge?: (bytes: number) => void): Promise<OpenedRequest> {
       const fields = body as Body
       if (typeof body !== 'object' || body === null || Array.isArray(body))
         throw new AppError('invalid', 'The body must be a JSON object')
@@ -131,7 +92,11 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
         warnings: isLarge ? [`The response is not kept: its input has more than ${mostKept} characters`] : [],
       }
     },
-    async keep(opened, response, reader) {
+    /**
+     * Keeps a finished response of an opened request, if it is to be kept, and adds it to its conversation; false where
+     * it is too long for that.
+     */
+    async keep(opened: OpenedRequest, response: ResponseObject, reader: Reader): Promise<boolean> {
       const { own, previous, keep } = opened
       const appended = appendedBy(opened, response)
       if (!keep && !appended) return true
@@ -144,27 +109,48 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
       }
       return true
     },
-    async begin({ own, previous }, response, reader) {
+    /** Keeps a response that is answered in the background. */
+    async begin({ own, previous }: OpenedRequest, response: ResponseObject, reader: Reader) {
       const created = { created_at: clock(), owner: reader.owner, key: reader.key }
       await store.add({ ...created, previous, response, input: own, unfinished: true }, bounds)
     },
-    finish: (owner, response, opened) => store.finish(owner, response, opened && appendedBy(opened, response)),
-    find: async (reader, id) => sureOf(isResponseId(id) ? await store.find(reader, id, since()) : undefined, id),
-    async input(reader, id, page) {
+    /**
+     * Ends it, and adds an answer to the conversation of its request; false when it was removed, or has ended,
+     * meanwhile.
+     */
+    finish: (owner: string, response: ResponseObject, opened?: OpenedRequest) =>
+      store.finish(owner, response, opened && appendedBy(opened, response)),
+    /** Throws `not_found`. */
+    find: async (reader: Reader, id: string) =>
+      sureOf(isResponseId(id) ? await store.find(reader, id, since()) : undefined, id),
+    /**
+     * A page of the items that a response was asked beside those behind it. Throws `not_found`, or `invalid` for
+     * `after`.
+     */
+    async input(
+      reader: Reader,
+      id: string,
+      page: ItemPage,
+    ): Promise<{ readonly items: readonly Item[]; readonly more: boolean }> {
       const found = isResponseId(id) ? await store.input(reader, id, since(), page) : undefined
       if (found) return found
       sureOf(isResponseId(id) ? await store.find(reader, id, since()) : undefined, id)
       throw wrongField('after', `The response has no item with id '${page.after}'`)
     },
-    async remove(reader, id) {
+    /** Throws `not_found`. */
+    async remove(reader: Reader, id: string) {
       if (!isResponseId(id) || !(await store.remove(reader, id))) throw responseNotFound(id)
     },
-    extent: (owner) => store.extent(owner),
-    removeAll: (owner) => store.removeAll(owner),
+    /** How many an owner has, and their bytes. */
+    extent: (owner: string) => store.extent(owner),
+    /** Removes all of an owner's; resolves with their number. */
+    removeAll: (owner: string) => store.removeAll(owner),
+    /** Fails the responses that ended processes left unfinished. */
     async failOrphans() {
       for (const { owner, response } of await store.orphans(clock() - longestAnswer))
         await store.finish(owner, interrupted(response))
     },
+    /** Removes expired responses. */
     expire: () => store.expire(since()),
   }
 

@@ -7,23 +7,17 @@ export interface Asked {
 }
 
 /** Questions to users about calls of tools, each open until it is answered, its time is over or its chat ends. */
-export interface ToolQuestions {
-  /** Resolves with true for a yes, else with the reason for the model. Rejects as `signal` does. */
-  ask(id: string, asked: Asked, signal: AbortSignal | undefined): Promise<true | string>
-  /** Whether a question of this process is open. */
-  has(id: string): boolean
-  /** Throws `not_found` for a question that is not open, or is another's. */
-  answer(id: string, asked: Asked, isAllowed: boolean): void
-}
+export type ToolQuestions = ReturnType<typeof createToolQuestions>
 
 /** How long a question stays open: milliseconds. */
 const usualWaitMs = 300_000
 
 /** The open questions of this process: at most one for each chat, since calls are made one after the other. */
-export function createToolQuestions(waitMs = usualWaitMs): ToolQuestions {
+export function createToolQuestions(waitMs = usualWaitMs) {
   const open = new Map<string, Asked & { settle(verdict: true | string): void }>()
   return {
-    async ask(id, asked, signal) {
+    /** Resolves with true for a yes, else with the reason for the model. Rejects as `signal` does. */
+    async ask(id: string, asked: Asked, signal: AbortSignal | undefined): Promise<true | string> {
       const late = new AbortController()
       const timer = setTimeout(() => open.get(id)?.settle('The user gave no answer in time'), waitMs)
       try {
@@ -38,8 +32,10 @@ export function createToolQuestions(waitMs = usualWaitMs): ToolQuestions {
         late.abort()
       }
     },
-    has: (id) => open.has(id),
-    answer(id, { user, key }, isAllowed) {
+    /** Whether a question of this process is open. */
+    has: (id: string) => open.has(id),
+    /** Throws `not_found` for a question that is not open, or is another's. */
+    answer(id: string, { user, key }: Asked, isAllowed: boolean) {
       const question = open.get(id)
       if (!question || question.user !== user || question.key !== key)
         throw new AppError(

@@ -70,15 +70,7 @@ export interface ToolboxParts {
 }
 
 /** The tools of some servers, as a model may call them. */
-export interface Toolbox {
-  /** Reads the tools again and begins a turn; resolves with them and with remarks about those that are left out. */
-  offer(): Promise<{ readonly tools: readonly Tool[]; readonly warnings: readonly string[] }>
-  /** Makes the calls of an answer, one after the other; resolves with a message for each, failures included. */
-  run(calls: readonly ToolCall[], signal?: AbortSignal): Promise<readonly Message[]>
-  /** The same step by step. */
-  steps(calls: readonly ToolCall[], signal?: AbortSignal): AsyncGenerator<ToolStep, readonly Message[]>
-  close(): Promise<void>
-}
+export type Toolbox = ReturnType<typeof createToolbox>
 
 interface Offered {
   readonly server: ToolServer
@@ -87,14 +79,15 @@ interface Offered {
 }
 
 /** A toolbox over connections that are open. */
-export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxParts): Toolbox {
+export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxParts) {
   let offered = new Map<string, Offered>()
   let room = bounds.results
   let mediaRoom = bounds.allMedia
   let spent = 0
 
   return {
-    async offer() {
+    /** Reads the tools again and begins a turn; resolves with them and with remarks about those that are left out. */
+    async offer(): Promise<{ readonly tools: readonly Tool[]; readonly warnings: readonly string[] }> {
       const found = new Map<string, Offered>()
       const warnings: string[] = []
       room = bounds.results
@@ -111,13 +104,15 @@ export function createToolbox({ servers, approve, isOffered, onCall }: ToolboxPa
       offered = found
       return { tools: [...found].map(([name, { tool }]) => functionOf(name, tool)), warnings }
     },
-    async run(calls, signal) {
+    /** Makes the calls of an answer, one after the other; resolves with a message for each, failures included. */
+    async run(calls: readonly ToolCall[], signal?: AbortSignal): Promise<readonly Message[]> {
       const steps = allSteps(calls, signal)
       for (;;) {
         const { done, value } = await steps.next()
         if (done) return value
       }
     },
+    /** The same step by step. */
     steps: allSteps,
     async close() {
       await Promise.all(servers.map((server) => server.close()))

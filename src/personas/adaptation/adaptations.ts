@@ -29,24 +29,7 @@ export interface Observation {
   readonly idempotency_key?: string
 }
 
-export interface Adaptation {
-  /** @param hash of the end of the log, where the caller has just read it: a state that is kept for it is not read again */
-  state(persona: Persona, hash?: string): Promise<PersonaState>
-  /** Newest first. */
-  log(
-    persona: Persona,
-    page: { readonly limit: number; readonly offset: number },
-  ): Promise<{ readonly records: readonly RecordView[]; readonly total: number }>
-  /** Performs a request. Throws `invalid` for one without effect or while adaptation is disabled, `not_found` for an unknown record. */
-  adapt(
-    persona: Persona,
-    request: AdaptationRequest,
-  ): Promise<{ readonly state: PersonaState; readonly record: RecordView }>
-  /** Applies, proposes or ignores an observation of chat, as the settings say. */
-  observe(persona: Persona, observation: Observation): Promise<RecordView | undefined>
-  /** Records changed mutation settings: disabling freezes the state at this moment. */
-  settingsChanged(before: Persona, after: Persona): Promise<void>
-}
+export type Adaptation = ReturnType<typeof createAdaptation>
 
 export interface AdaptationParts {
   readonly store: AdaptationStore
@@ -58,11 +41,12 @@ export interface AdaptationParts {
 const mostKept = 64
 
 /** Adaptation: every step is logged and can be undone. */
-export function createAdaptation({ store, now, newId }: AdaptationParts): Adaptation {
+export function createAdaptation({ store, now, newId }: AdaptationParts) {
   /** By persona, the one that was asked for last at the end. */
   const kept = new Map<string, Awaited<ReturnType<AdaptationStore['read']>>>()
   return { state, log, adapt, observe, settingsChanged }
 
+  /** @param hash of the end of the log, where the caller has just read it: a state that is kept for it is not read again */
   async function state(persona: Persona, hash?: string): Promise<PersonaState> {
     const known = kept.get(persona.id)
     const found = known && known.head.hash === hash ? known : await store.read(scopeOf(persona))
@@ -72,6 +56,7 @@ export function createAdaptation({ store, now, newId }: AdaptationParts): Adapta
     return viewState(persona, found.learned, found.head, now())
   }
 
+  /** Newest first. */
   async function log(persona: Persona, page: { readonly limit: number; readonly offset: number }) {
     const records = await store.log(scopeOf(persona))
     const undone = undoneBy(records)
@@ -79,6 +64,7 @@ export function createAdaptation({ store, now, newId }: AdaptationParts): Adapta
     return { records: shown.map((record) => viewRecord(record, undone)), total: records.length }
   }
 
+  /** Performs a request. Throws `invalid` for one without effect or while adaptation is disabled, `not_found` for an unknown record. */
   async function adapt(persona: Persona, request: AdaptationRequest) {
     if (isDisabled(persona))
       throw new AppError(
@@ -100,6 +86,7 @@ export function createAdaptation({ store, now, newId }: AdaptationParts): Adapta
     })
   }
 
+  /** Applies, proposes or ignores an observation of chat, as the settings say. */
   async function observe(persona: Persona, observation: Observation): Promise<RecordView | undefined> {
     const { enabled, auto_adapt, sensitivity } = mutationSettingsOf(persona)
     const { trigger_event, idempotency_key, signals } = observation
@@ -118,6 +105,7 @@ export function createAdaptation({ store, now, newId }: AdaptationParts): Adapta
     return record
   }
 
+  /** Records changed mutation settings: disabling freezes the state at this moment. */
   async function settingsChanged(before: Persona, after: Persona): Promise<void> {
     const { sensitivity } = mutationSettingsOf(after)
     const isSwitched = isDisabled(before) !== isDisabled(after)

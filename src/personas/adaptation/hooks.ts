@@ -3,20 +3,14 @@ import type { Adaptation } from './adaptations.ts'
 import { noticeFeedback } from './feedback.ts'
 import type { LearnedView } from './state.ts'
 
-/** The hooks of chat into adaptation. */
-export interface ChatHooks {
-  /** The persona's learned state as text for the model; '' for none. */
-  learned(opened: OpenedPersona): Promise<string>
-  /** Receives a user message that follows an answer. */
-  observe(persona: Persona, text: string): Promise<void>
-}
-
 /** Connects chats to learning: notices feedback in messages, and puts the learned state into prompts. */
-export function chatHooks(adaptation: Pick<Adaptation, 'state' | 'observe'>): ChatHooks {
+export function chatHooks(adaptation: Pick<Adaptation, 'state' | 'observe'>) {
   return {
-    learned: async ({ persona, learned }) =>
+    /** The persona's learned state as text for the model; '' for none. */
+    learned: async ({ persona, learned }: OpenedPersona) =>
       learned === '' ? '' : adaptationPrompt(await adaptation.state(persona, learned)),
-    async observe(persona, text) {
+    /** Receives a user message that follows an answer. */
+    async observe(persona: Persona, text: string) {
       const observation = noticeFeedback(text)
       if (observation) await adaptation.observe(persona, observation)
     },

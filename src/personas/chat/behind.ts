@@ -2,14 +2,7 @@ import { toAppError } from '../../errors.ts'
 import type { Persona } from '../persona.ts'
 
 /** Work of models behind the answers: one piece at a time, since a model at home has one set of weights to work with. */
-export interface Behind {
-  /** Queues work for a persona and returns at once; false where too much waits already or the process stops. */
-  run(persona: Persona, work: (signal: AbortSignal) => Promise<void>): boolean
-  /** Ends the work under way, for a service that stops; waiting work is dropped. */
-  stop(): void
-  /** Resolves once all is done, or `patienceMs` later: for a command that ends. */
-  settle(): Promise<void>
-}
+export type Behind = ReturnType<typeof createBehind>
 
 /** Milliseconds for one piece of work. */
 const workMs = 60_000
@@ -19,14 +12,15 @@ const patienceMs = 20_000
 const mostWaiting = 100
 
 /** @param onFailure called once per persona and process: a model that fails at it fails at every turn */
-export function createBehind(onFailure: (persona: Persona, reason: string) => void): Behind {
+export function createBehind(onFailure: (persona: Persona, reason: string) => void) {
   const stopping = new AbortController()
   const failed = new Set<string>()
   const waiting: { readonly persona: Persona; readonly work: (signal: AbortSignal) => Promise<void> }[] = []
   let working: Promise<void> | undefined
 
   return {
-    run(persona, work) {
+    /** Queues work for a persona and returns at once; false where too much waits already or the process stops. */
+    run(persona: Persona, work: (signal: AbortSignal) => Promise<void>): boolean {
       if (stopping.signal.aborted) return false
       if (waiting.length >= mostWaiting) {
         fail(persona, 'the model is too slow: turns were passed over')
@@ -38,7 +32,9 @@ export function createBehind(onFailure: (persona: Persona, reason: string) => vo
       })
       return true
     },
+    /** Ends the work under way, for a service that stops; waiting work is dropped. */
     stop: () => stopping.abort(),
+    /** Resolves once all is done, or `patienceMs` later: for a command that ends. */
     async settle() {
       const patience = setTimeout(() => stopping.abort(), patienceMs)
       await working

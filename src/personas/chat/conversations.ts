@@ -4,8 +4,8 @@ import { type Message, textOf } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
 import { heavyTurn } from '../../process/process.ts'
 import type { Persona, Personas } from '../persona.ts'
-import type { Among, Conversation, ConversationStore, FoundMessage, MessagePart, SavedMessage } from './conversation.ts'
-import { createKeeping, type KeepExchange, storedMessages } from './keep-exchange.ts'
+import type { Conversation, ConversationStore, FoundMessage, MessagePart, SavedMessage } from './conversation.ts'
+import { createKeeping, storedMessages } from './keep-exchange.ts'
 import { textsOf, withFiles } from './kept-files.ts'
 import { hasTimeName, namesOf, timeName } from './kept-name.ts'
 import { readSearch, type Snippet, snippetOf } from './search-words.ts'
@@ -19,87 +19,7 @@ export interface ConversationHit extends FoundMessage {
 }
 
 /** Saved conversations. An unknown one is `not_found`, another user's `forbidden`. */
-export interface Conversations {
-  /**
-   * A new one, which begins with the persona's greeting if it has one; `reuse` gives back the
-   * owner's conversation of that name if there is one.
-   */
-  create(
-    owner: string,
-    input: {
-      readonly name?: string | undefined
-      readonly persona?: string | undefined
-      readonly reuse?: boolean
-    },
-  ): Promise<Conversation>
-  /** By id, or by name. */
-  get(owner: string, idOrName: string): Promise<Conversation>
-  /** The most recently used first. */
-  list(
-    owner: string,
-    limit: number,
-    offset: number,
-    among?: Among,
-  ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
-  /** Its messages, or a part of them, with references in the place of their files. */
-  messages(owner: string, idOrName: string, part?: MessagePart): Promise<readonly SavedMessage[]>
-  /** Messages of a conversation with their files, the latest within `room` bytes; `left` is the number of those left out. */
-  withFiles(
-    conversation: Pick<Conversation, 'id' | 'user_id'>,
-    messages: readonly SavedMessage[],
-    room: number,
-  ): Promise<{ readonly messages: readonly SavedMessage[]; readonly left: number }>
-  /**
-   * Adds messages at the end, as of now: the first question names a conversation that has no name of its own. Resolves with the number of all. Throws `not_found` where it was removed
-   * meanwhile, and `conflict` where it holds another number than `expected`.
-   */
-  add(
-    conversation: Conversation,
-    messages: readonly Omit<SavedMessage, 'timestamp'>[],
-    expected?: number | undefined,
-  ): Promise<number>
-  /** Keeps an exchange as a conversation of its own, see createKeeping. */
-  readonly keep: KeepExchange
-  /** Removes those that were last used before a time, or all; resolves with their number. */
-  removeBefore(owner: string, before: number | undefined): Promise<number>
-  /**
-   * Finds messages by their words, the last saved first: `query` is read by `readSearch`. `since` is in milliseconds since
-   * 1970 UTC, and `personas` leaves conversations with others out.
-   */
-  search(
-    owner: string,
-    query: string,
-    options: {
-      readonly limit: number
-      readonly offset: number
-      readonly since?: number | undefined
-      readonly personas?: readonly string[] | undefined
-    },
-  ): Promise<readonly ConversationHit[]>
-  /**
-   * Takes the last exchange away: the user's last message and all behind it, with the memories that it added. Resolves with
-   * the messages, in their order, with the latest of their files within `fileRoom` bytes. Throws `invalid` where the user said nothing, and the errors of `add`.
-   */
-  takeBack(
-    conversation: Conversation,
-    expected?: number | undefined,
-    fileRoom?: number | undefined,
-  ): Promise<readonly SavedMessage[]>
-  /**
-   * A conversation of its own that begins with the first `count` messages of this one, and goes on from there: this one stays
-   * as it is. Throws `invalid` where it has fewer.
-   */
-  branch(conversation: Conversation, count: number): Promise<Conversation>
-  /** The conversations that began as branches of the same one as this, and that one, the earliest first. */
-  family(conversation: Conversation): Promise<readonly Conversation[]>
-  /** Records which memories the exchange added that ends with the message of this number, for `takeBack`. */
-  recordMemories(conversation: Conversation, number: number, memories: readonly string[]): Promise<void>
-  rename(owner: string, idOrName: string, name: string): Promise<Conversation>
-  pin(owner: string, idOrName: string, isPinned: boolean): Promise<Conversation>
-  /** Names a conversation after a title, unless it got another name meanwhile; resolves with the name that it has then. */
-  retitle(conversation: Conversation, title: string): Promise<string>
-  remove(owner: string, idOrName: string): Promise<Conversation>
-}
+export type Conversations = ReturnType<typeof createConversations>
 
 export interface ConversationsParts {
   readonly store: ConversationStore
@@ -117,10 +37,25 @@ export interface ConversationsParts {
 const heavyText = 4_000
 
 /** Keeps conversations in the store. */
-export function createConversations(parts: ConversationsParts): Conversations {
+export function createConversations(parts: ConversationsParts) {
   const { store, personas, greeting, clock } = parts
   return {
-    async create(owner, { name, persona, reuse }) {
+    /**
+     * A new one, which begins with the persona's greeting if it has one; `reuse` gives back the
+     * owner's conversation of that name if there is one.
+     */
+    async create(
+      owner: string,
+      {
+        name,
+        persona,
+        reuse,
+      }: {
+        readonly name?: string | undefined
+        readonly persona?: string | undefined
+        readonly reuse?: boolean
+      },
+    ): Promise<Conversation> {
       const existing = async () => (reuse && name !== undefined ? store.named(owner, name) : undefined)
       const reused = await existing()
       if (reused) return reused
@@ -146,13 +81,31 @@ export function createConversations(parts: ConversationsParts): Conversations {
       return meanwhile
     },
     get,
-    list: (...asked) => store.list(...asked),
-    async messages(owner, idOrName, part) {
+    /** The most recently used first. */
+    list: (...asked: Parameters<ConversationStore['list']>) => store.list(...asked),
+    /** Its messages, or a part of them, with references in the place of their files. */
+    async messages(owner: string, idOrName: string, part?: MessagePart): Promise<readonly SavedMessage[]> {
       return store.messages(owner, (await get(owner, idOrName)).id, part)
     },
-    withFiles: ({ user_id, id }, messages, room) =>
-      withFiles(messages, room, (hashes) => store.files(user_id, id, hashes)),
-    async add(conversation, messages, expected) {
+    /**
+     * Messages of a conversation with their files, the latest within `room` bytes; `left` is the number of those left
+     * out.
+     */
+    withFiles: (
+      { user_id, id }: Pick<Conversation, 'id' | 'user_id'>,
+      messages: readonly SavedMessage[],
+      room: number,
+    ) => withFiles(messages, room, (hashes) => store.files(user_id, id, hashes)),
+    /**
+     * Adds messages at the end, as of now: the first question names a conversation that has no name of its own.
+     * Resolves with the number of all. Throws `not_found` where it was removed meanwhile, and `conflict` where it holds
+     * another number than `expected`.
+     */
+    async add(
+      conversation: Conversation,
+      messages: readonly Omit<SavedMessage, 'timestamp'>[],
+      expected?: number | undefined,
+    ): Promise<number> {
       const timestamp = clock()
       const saved = await storedMessages(messages, timestamp)
       const { user_id, id } = conversation
@@ -161,9 +114,24 @@ export function createConversations(parts: ConversationsParts): Conversations {
       if (hasTimeName(conversation)) await nameAfter(conversation, messages)
       return number
     },
+    /** Keeps an exchange as a conversation of its own, see createKeeping. */
     keep: createKeeping(parts),
-    removeBefore: (owner, before) => store.removeBefore(owner, before),
-    async search(owner, query, options) {
+    /** Removes those that were last used before a time, or all; resolves with their number. */
+    removeBefore: (owner: string, before: number | undefined) => store.removeBefore(owner, before),
+    /**
+     * Finds messages by their words, the last saved first: `query` is read by `readSearch`. `since` is in milliseconds
+     * since 1970 UTC, and `personas` leaves conversations with others out.
+     */
+    async search(
+      owner: string,
+      query: string,
+      options: {
+        readonly limit: number
+        readonly offset: number
+        readonly since?: number | undefined
+        readonly personas?: readonly string[] | undefined
+      },
+    ): Promise<readonly ConversationHit[]> {
       const groups = readSearch(query)
       const found = await store.search(owner, { ...options, groups })
       const hits: ConversationHit[] = []
@@ -175,7 +143,16 @@ export function createConversations(parts: ConversationsParts): Conversations {
       }
       return hits
     },
-    async takeBack(conversation, expected, fileRoom = 0) {
+    /**
+     * Takes the last exchange away: the user's last message and all behind it, with the memories that it added.
+     * Resolves with the messages, in their order, with the latest of their files within `fileRoom` bytes. Throws
+     * `invalid` where the user said nothing, and the errors of `add`.
+     */
+    async takeBack(
+      conversation: Conversation,
+      expected?: number | undefined,
+      fileRoom: number | undefined = 0,
+    ): Promise<readonly SavedMessage[]> {
       const { user_id: owner, id, name } = conversation
       // The files go with the messages.
       const after = Math.max(0, conversation.messages - mostTaken)
@@ -191,7 +168,11 @@ export function createConversations(parts: ConversationsParts): Conversations {
       const isSame = isDeepStrictEqual(before.slice(-taken.length), taken)
       return isSame ? whole.slice(-taken.length) : taken
     },
-    async branch(source, count) {
+    /**
+     * A conversation of its own that begins with the first `count` messages of this one, and goes on from there: this
+     * one stays as it is. Throws `invalid` where it has fewer.
+     */
+    async branch(source: Conversation, count: number): Promise<Conversation> {
       const { id: of, user_id, name, persona_id, messages } = source
       if (count > messages)
         throw new AppError('invalid', `The session "${name}" has ${messages} messages: it cannot go on from ${count}`)
@@ -203,28 +184,35 @@ export function createConversations(parts: ConversationsParts): Conversations {
       return (await store.find(id))!
     },
     family,
-    recordMemories: ({ user_id, id }, number, memories) => store.recordMemories(user_id, id, number, memories),
-    async rename(owner, idOrName, name) {
+    /** Records which memories the exchange added that ends with the message of this number, for `takeBack`. */
+    recordMemories: ({ user_id, id }: Conversation, number: number, memories: readonly string[]) =>
+      store.recordMemories(user_id, id, number, memories),
+    async rename(owner: string, idOrName: string, name: string): Promise<Conversation> {
       const conversation = await get(owner, idOrName)
       if (!(await store.rename(owner, conversation.id, name))) throw nameTaken(name)
       return { ...conversation, name }
     },
-    async pin(owner, idOrName, isPinned) {
+    async pin(owner: string, idOrName: string, isPinned: boolean): Promise<Conversation> {
       const { id } = await get(owner, idOrName)
       await store.pin(owner, id, isPinned)
       return get(owner, id)
     },
-    async retitle({ user_id: owner, id, name }, title) {
+    /**
+     * Names a conversation after a title, unless it got another name meanwhile; resolves with the name that it has
+     * then.
+     */
+    async retitle({ user_id: owner, id, name }: Conversation, title: string): Promise<string> {
       const now = await get(owner, id)
       return now.name === name ? nameBy(now, title) : now.name
     },
-    async remove(owner, idOrName) {
+    async remove(owner: string, idOrName: string): Promise<Conversation> {
       const conversation = await get(owner, idOrName)
       await store.remove(owner, conversation.id)
       return conversation
     },
   }
 
+  /** The conversations that began as branches of the same one as this, and that one, the earliest first. */
   function family({ id, user_id, branch }: Conversation): Promise<readonly Conversation[]> {
     return store.family(user_id, branch?.root ?? id)
   }
@@ -260,6 +248,7 @@ export function createConversations(parts: ConversationsParts): Conversations {
     )
   }
 
+  /** By id, or by name. */
   async function get(owner: string, idOrName: string): Promise<Conversation> {
     const found = (await store.find(idOrName)) ?? (await store.named(owner, idOrName))
     if (!found)

@@ -78,10 +78,7 @@ export interface PreparedChat {
 /** The cost and the circumstances of an answer. */
 export type AboutAnswer = Pick<SavedMessage, 'cost'> & Required<Pick<SavedMessage, 'answer'>>
 
-export interface PersonaChat {
-  /** Throws `not_found` or `forbidden` for a persona or session that is not there or not the caller's. */
-  prepare(call: PersonaChatCall): Promise<PreparedChat>
-}
+export type PersonaChat = ReturnType<typeof createPersonaChat>
 
 export interface PersonaChatParts {
   readonly personas: Pick<Personas, 'open'>
@@ -131,8 +128,9 @@ const recalledCharacters = 6_000
 const longestRecalled = 3_000
 
 /** Prepares chats with a persona or in a saved conversation. */
-export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
+export function createPersonaChat(parts: PersonaChatParts) {
   return {
+    /** Throws `not_found` or `forbidden` for a persona or session that is not there or not the caller's. */
     async prepare({
       owner,
       speaker = 'user',
@@ -146,7 +144,7 @@ export function createPersonaChat(parts: PersonaChatParts): PersonaChat {
       allow,
       by = {},
       signal,
-    }) {
+    }: PersonaChatCall): Promise<PreparedChat> {
       const turn = toolTurn ? withoutToolCalls(request.messages) : request.messages
       const conversation = session === undefined ? undefined : await parts.conversations.get(owner, session)
       const name = named ?? conversation?.persona_id

@@ -4,14 +4,7 @@ import { type LoreEntry, LoreIndex, loreOf } from './lore.ts'
 import type { MemoryEntry, MemoryStore } from './memory.ts'
 
 /** Finds the lore of personas: see lore.ts. */
-export interface Lorebooks {
-  /**
-   * The memories with a key that occurs in a conversation, and the constant ones, in the order of a prompt.
-   * @param version counts the changes of the persona's lore, see `OpenedPersona`
-   * @param messages its texts, the last one last
-   */
-  called(persona: Persona, version: number, messages: readonly string[]): Promise<readonly MemoryEntry[]>
-}
+export type Lorebooks = ReturnType<typeof createLorebooks>
 
 export interface LorebooksParts {
   readonly store: Pick<MemoryStore, 'lore' | 'get'>
@@ -30,12 +23,17 @@ const mostKept = 16
 const dayMs = 86_400_000
 
 /** Lorebooks in a store. The keys of a persona are read once, and anew after one of its entries has changed. */
-export function createLorebooks({ store, clock }: LorebooksParts): Lorebooks {
+export function createLorebooks({ store, clock }: LorebooksParts) {
   /** By persona, the one that was asked last at the end. */
   const kept = new Map<string, { readonly version: number; readonly index: LoreIndex }>()
 
   return {
-    async called(persona, version, messages) {
+    /**
+     * The memories with a key that occurs in a conversation, and the constant ones, in the order of a prompt.
+     * @param version counts the changes of the persona's lore, see `OpenedPersona`
+     * @param messages its texts, the last one last
+     */
+    async called(persona: Persona, version: number, messages: readonly string[]): Promise<readonly MemoryEntry[]> {
       if (version === 0) return []
       const index = await indexOf(persona, version)
       const found = index.match(messages, mostCharacters)

@@ -1,10 +1,7 @@
 import type { Memories } from './memories.ts'
 
 /** Background work beside the requests. */
-export interface Maintenance {
-  /** Ends it; resolves after the last write. */
-  close(): Promise<void>
-}
+export type Maintenance = ReturnType<typeof startMaintenance>
 
 /** Milliseconds between two rounds: an expired memory stays on the disk so long at the most. */
 const pause = 3_600_000
@@ -13,11 +10,12 @@ const pause = 3_600_000
  * Removes expired memories and unfinished removals of earlier processes, at the start and at intervals. No read shows them
  * before. A round that fails is tried again with the next.
  */
-export function startMaintenance(memories: Pick<Memories, 'maintain'>): Maintenance {
+export function startMaintenance(memories: Pick<Memories, 'maintain'>) {
   const stop = new AbortController()
   let timer: NodeJS.Timeout | undefined
   let running = round()
   return {
+    /** Ends it; resolves after the last write. */
     async close() {
       stop.abort()
       clearTimeout(timer)

@@ -72,58 +72,7 @@ export interface SearchOptions {
 }
 
 /** The memories of personas, which callers have looked up as their user's own. */
-export interface Memories {
-  /** One memory, with its embedding. Throws `not_found` for an id that the persona has no memory of. */
-  get(persona: Persona, id: string): Promise<MemoryView>
-  /**
-   * Edits a memory: absent fields stay, labels are merged, and null removes one. Throws `not_found` as `get`, and `invalid`
-   * for labels that do not go together, the text of another memory, and a pin without room.
-   */
-  edit(persona: Persona, before: Pick<MemoryEntry, 'id' | 'content'>, change: MemoryChange): Promise<MemoryView>
-  /** Removes a memory for good, from the persona's backups too. Throws `not_found` as `get`. */
-  remove(persona: Persona, id: string): Promise<ChangedBackups>
-  /** Removes memories for good, from the backups too; those that are gone already are no error, nor is a persona that is. */
-  forget(owner: string, persona: string, ids: readonly string[]): Promise<void>
-  add(
-    persona: Persona,
-    input: MemoryInput,
-  ): Promise<{ readonly memory: MemoryView; readonly evicted: readonly Eviction[] }>
-  /**
-   * Adds memories in slices, so that others are served meanwhile; a failure removes the added ones, and nothing is
-   * evicted before all are stored. `updated` counts those that were there already; `evicted` is the number that made
-   * room.
-   */
-  addAll(
-    persona: Persona,
-    inputs: readonly MemoryInput[],
-  ): Promise<{ readonly added: number; readonly updated: number; readonly evicted: number }>
-  list(
-    persona: Persona,
-    options: ListOptions,
-  ): Promise<{ readonly memories: readonly MemoryView[]; readonly total: number }>
-  categories(persona: Persona): Promise<readonly { readonly category: string; readonly count: number }[]>
-  evictions(persona: Persona, limit: number): Promise<readonly Eviction[]>
-  /** Removes memories for good, and from the persona's backups all that meet the filter there, too. */
-  wipe(persona: Persona, filter: WipeFilter): Promise<{ readonly deleted: number; readonly backups: ChangedBackups }>
-  search(persona: Persona, options: SearchOptions): Promise<SearchOutcome>
-  /** Stores memories; resolves with them in their order, and with the ids of those that were not there before. */
-  store(
-    persona: Persona,
-    memories: readonly MemoryInput[],
-  ): Promise<{ readonly entries: readonly MemoryEntry[]; readonly added: readonly string[] }>
-  /** Ends a memory by a later one, as a model found it; one that is gone or has ended stays as it is. */
-  end(persona: Persona, id: string, by: Pick<MemoryEntry, 'id' | 'timestamp'>): Promise<void>
-  /** Embeds memories without a vector of the persona's model, in the background. */
-  reembed(persona: Persona): void
-  /** Removes the memories that the persona's settings no longer allow: a few slices before it resolves, the rest behind it. */
-  clean(persona: Persona): Promise<void>
-  /** Removes for good the memories of removed users and personas. */
-  clear(): Promise<void>
-  /** Finishes removals of earlier processes and removes expired memories of all users: for a service, at intervals. */
-  maintain(signal?: AbortSignal): Promise<void>
-  /** Ends background work; the next start resumes it. */
-  close(): Promise<void>
-}
+export type Memories = ReturnType<typeof createMemories>
 
 export interface MemoriesParts {
   readonly store: MemoryStore
@@ -163,7 +112,7 @@ const searchMs = 2_000
 const usualEmbeddingTimeout = 3_000
 
 /** Keeps, searches and evicts the memories of personas; makes missing vectors in the background until `close`. */
-export function createMemories(parts: MemoriesParts): Memories {
+export function createMemories(parts: MemoriesParts) {
   const { store, personas, embedders, onEnded, clock, embeddingTimeout = usualEmbeddingTimeout, firstPause } = parts
   const settled = parts.settledClock ?? clock
   const forgetting: NonNullable<MemoriesParts['forgetting']> =
@@ -176,12 +125,23 @@ export function createMemories(parts: MemoriesParts): Memories {
   let isClosing = false
 
   return {
-    async add(persona, input) {
+    async add(
+      persona: Persona,
+      input: MemoryInput,
+    ): Promise<{ readonly memory: MemoryView; readonly evicted: readonly Eviction[] }> {
       const { entries, evicted } = await keep(persona, [input])
       const [entry] = entries
       return { memory: viewOf(entry!, persona, entry!.vector, true), evicted }
     },
-    async addAll(persona, inputs) {
+    /**
+     * Adds memories in slices, so that others are served meanwhile; a failure removes the added ones, and nothing is
+     * evicted before all are stored. `updated` counts those that were there already; `evicted` is the number that made
+     * room.
+     */
+    async addAll(
+      persona: Persona,
+      inputs: readonly MemoryInput[],
+    ): Promise<{ readonly added: number; readonly updated: number; readonly evicted: number }> {
       const scope = scopeOf(persona)
       const policy = policyOf(persona, clock(), settled())
       const unlimited = { ...policy, maxMemories: Number.MAX_SAFE_INTEGER, cleanup: false }
@@ -199,13 +159,22 @@ export function createMemories(parts: MemoriesParts): Memories {
       const evicted = await store.clean(scope, policy)
       return { added: added.length, updated: inputs.length - added.length, evicted: evicted.length }
     },
-    async get(persona, id) {
+    /** One memory, with its embedding. Throws `not_found` for an id that the persona has no memory of. */
+    async get(persona: Persona, id: string): Promise<MemoryView> {
       const entry = await store.get(scopeOf(persona), id, unexpiredOf(persona, clock(), settled()))
       if (!entry) throw noMemory(id)
       reembedding.check(persona)
       return viewOf(entry, persona, entry.vector, true)
     },
-    async edit(persona, { id, content }, change) {
+    /**
+     * Edits a memory: absent fields stay, labels are merged, and null removes one. Throws `not_found` as `get`, and
+     * `invalid` for labels that do not go together, the text of another memory, and a pin without room.
+     */
+    async edit(
+      persona: Persona,
+      { id, content }: Pick<MemoryEntry, 'id' | 'content'>,
+      change: MemoryChange,
+    ): Promise<MemoryView> {
       const text = change.content === content ? undefined : change.content
       const work = { user: persona.user_id }
       await heavyTurn(work)
@@ -223,13 +192,18 @@ export function createMemories(parts: MemoriesParts): Memories {
       if (text !== undefined && !vectors) reembedding.later(persona)
       return viewOf(edited, persona, edited.vector, true)
     },
-    async remove(persona, id) {
+    /** Removes a memory for good, from the persona's backups too. Throws `not_found` as `get`. */
+    async remove(persona: Persona, id: string): Promise<ChangedBackups> {
       const removal = () => store.remove(scopeOf(persona), id)
       const { result, backups } = await forgetting(persona, { ids: [id] }, removal)
       if (!result) throw noMemory(id)
       return backups
     },
-    async forget(owner, id, ids) {
+    /**
+     * Removes memories for good, from the backups too; those that are gone already are no error, nor is a persona that
+     * is.
+     */
+    async forget(owner: string, id: string, ids: readonly string[]) {
       const persona = await personas.get(owner, id).catch((reason: unknown) => {
         if (reason instanceof AppError && reason.code === 'not_found') return undefined
         throw reason
@@ -239,34 +213,52 @@ export function createMemories(parts: MemoriesParts): Memories {
         for (const one of ids) await store.remove(scopeOf(persona), one)
       })
     },
-    async list(persona, options) {
+    async list(
+      persona: Persona,
+      options: ListOptions,
+    ): Promise<{ readonly memories: readonly MemoryView[]; readonly total: number }> {
       const listed = { ...options, ...unexpiredOf(persona, clock(), settled()), embeddings: true }
       const { entries, total } = await store.list(scopeOf(persona), listed)
       reembedding.check(persona)
       const embeddings = options.embeddings === true
       return { memories: entries.map((entry) => viewOf(entry, persona, entry.vector, embeddings)), total }
     },
-    categories: (persona) => store.categories(scopeOf(persona), unexpiredOf(persona, clock(), settled())),
-    evictions: (persona, limit) => store.evictions(scopeOf(persona), limit),
-    async wipe(persona, filter) {
+    categories: (persona: Persona) => store.categories(scopeOf(persona), unexpiredOf(persona, clock(), settled())),
+    evictions: (persona: Persona, limit: number) => store.evictions(scopeOf(persona), limit),
+    /** Removes memories for good, and from the persona's backups all that meet the filter there, too. */
+    async wipe(
+      persona: Persona,
+      filter: WipeFilter,
+    ): Promise<{ readonly deleted: number; readonly backups: ChangedBackups }> {
       const { result: deleted, backups } = await forgetting(persona, { filter }, () =>
         store.wipe(scopeOf(persona), filter),
       )
       return { deleted, backups }
     },
     search,
-    store: (persona, memories) => keep(persona, memories),
-    async end(persona, id, by) {
+    /** Stores memories; resolves with them in their order, and with the ids of those that were not there before. */
+    store: (persona: Persona, memories: readonly MemoryInput[]) => keep(persona, memories),
+    /** Ends a memory by a later one, as a model found it; one that is gone or has ended stays as it is. */
+    async end(persona: Persona, id: string, by: Pick<MemoryEntry, 'id' | 'timestamp'>) {
       await endMemory(store, scopeOf(persona), id, by, policyOf(persona, clock(), settled()))
       await onEnded?.(persona, [id])
     },
-    reembed: (persona) => reembedding.start(persona),
-    async clean(persona) {
+    /** Embeds memories without a vector of the persona's model, in the background. */
+    reembed: (persona: Persona) => reembedding.start(persona),
+    /**
+     * Removes the memories that the persona's settings no longer allow: a few slices before it resolves, the rest
+     * behind it.
+     */
+    async clean(persona: Persona) {
       const more = await store.trim(scopeOf(persona), policyOf(persona, clock(), settled()))
       if (more && !trimming.has(persona.id)) trimming.set(persona.id, trimBehind(persona))
     },
+    /** Removes for good the memories of removed users and personas. */
     clear: () => store.clear(),
-    async maintain(signal) {
+    /**
+     * Finishes removals of earlier processes and removes expired memories of all users: for a service, at intervals.
+     */
+    async maintain(signal?: AbortSignal) {
       await store.clear()
       let after = 0
       for (let page = await store.scopes(after); page.length > 0; page = await store.scopes(after))
@@ -278,6 +270,7 @@ export function createMemories(parts: MemoriesParts): Memories {
           await yieldToEventLoop()
         }
     },
+    /** Ends background work; the next start resumes it. */
     async close() {
       isClosing = true
       await Promise.all([reembedding.close(), ...trimming.values()])

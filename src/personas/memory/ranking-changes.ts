@@ -101,21 +101,16 @@ function isNameIn(query: MemoryQuery, { isName, term }: MemoryQuery['terms'][num
 }
 
 /** The properties of a memory that superseding reads, each made when it is first asked for. */
-interface Readings {
-  readonly language: (stated: Stated) => string
-  /** Whether it announces a change. */
-  readonly announces: (stated: Stated) => boolean
-  /** Its first terms but for function words. */
-  readonly telling: (stated: Stated) => ReadonlySet<string>
-  readonly isAboutSelf: (stated: Stated) => boolean
-}
+type Readings = ReturnType<typeof createReadings>
 
-function createReadings(): Readings {
+function createReadings() {
   const words = memoized(({ terms }) => terms.split(' ', 400))
   const language = memoized((stated) => languageOf(stated.content, words(stated).slice(0, 60)))
   return {
     language,
+    /** Whether it announces a change. */
     announces: memoized(({ content }) => announced.test(content.slice(0, announcing))),
+    /** Its first terms but for function words. */
     telling: memoized((stated) => {
       const { functions } = wordsIn(language(stated))
       return new Set(words(stated).filter((term) => !functions.has(term)))

@@ -13,17 +13,6 @@ export interface ReembeddingParts {
   readonly firstPause?: number | undefined
 }
 
-export interface Reembedding {
-  /** Embeds memories without a vector of the persona's model, in the background. */
-  start(persona: Persona): void
-  /** The same after a pause, when the runner has just failed. */
-  later(persona: Persona): void
-  /** Starts it if vectors may be pending; cheap enough for every search. */
-  check(persona: Persona): void
-  /** Ends the work; resolves after the last write. */
-  close(): Promise<void>
-}
-
 /** Texts per call of the embedder: enough to keep it busy, few enough that each write is short. */
 const batch = 32
 /** Milliseconds after a failure, with exponential backoff up to a minute. */
@@ -50,12 +39,7 @@ interface Job {
  * has changed. Search goes on meanwhile. A job lives in this process only; the database lists the missing vectors, so the
  * next check of the persona resumes an unfinished one.
  */
-export function createReembedding({
-  store,
-  embedders,
-  clock,
-  firstPause = usualFirstPause,
-}: ReembeddingParts): Reembedding {
+export function createReembedding({ store, embedders, clock, firstPause = usualFirstPause }: ReembeddingParts) {
   const jobs = new Map<string, Job>()
   /** Of this process, among those that share the storage. */
   const holder = randomUUID()
@@ -64,16 +48,19 @@ export function createReembedding({
 
   return {
     start,
-    later(persona) {
+    /** The same after a pause, when the runner has just failed. */
+    later(persona: Persona) {
       const job = jobOf(persona)
       job.completeAt = Number.NEGATIVE_INFINITY
       if (!job.running && !job.timer) wait(persona, job)
     },
-    check(persona) {
+    /** Starts it if vectors may be pending; cheap enough for every search. */
+    check(persona: Persona) {
       const job = jobOf(persona)
       const complete = job.model === persona.embedding_model && clock() - job.completeAt < checkInterval
       if (!complete && !job.timer) start(persona)
     },
+    /** Ends the work; resolves after the last write. */
     async close() {
       closed = true
       for (const { timer } of jobs.values()) clearTimeout(timer)
@@ -98,6 +85,7 @@ export function createReembedding({
     return job
   }
 
+  /** Embeds memories without a vector of the persona's model, in the background. */
   function start(persona: Persona): void {
     const job = jobOf(persona)
     if (job.running || closed) return

@@ -6,40 +6,14 @@ import { isSmall, type PersonaArchive, type PersonaWrite, type Revision, readSna
 import type { BackupFiles, BackupReason, BackupRow, BackupStore } from './backup-store.ts'
 import { isSmallPackage, smallPackage } from './package-size.ts'
 import { writePendingBackup } from './pending-backup.ts'
-import { type Replaced, replacePersona } from './replace.ts'
+import { replacePersona } from './replace.ts'
 import { openBackup, restoringWrite } from './restore.ts'
 import { untilUnchanged } from './until-unchanged.ts'
 import type { PackageWriter } from './write-package.ts'
 import type { WriteInChild } from './write-task.ts'
 
 /** Backups of personas. An aborted `signal` stops the work; then nothing is left of it. */
-export interface Backups {
-  create(persona: Persona, signal?: AbortSignal): Promise<BackupRow>
-  list(persona: Persona): Promise<readonly BackupRow[]>
-  /**
-   * Replaces the persona by a backup, without an id by the newest; the persona is backed up in the same transaction. Throws
-   * `not_found` for an unknown backup, and `invalid`, naming the broken record, for a damaged one; then nothing was changed.
-   */
-  restore(persona: Persona, backupId?: string, signal?: AbortSignal): Promise<Restored>
-  /**
-   * Replaces a persona by a write of that kind, with a backup of exactly the state that it replaces, in one transaction.
-   * Throws `busy` when others change the persona all the time; then nothing was changed.
-   */
-  replace(persona: Persona, reason: BackupReason, write: PersonaWrite, signal?: AbortSignal): Promise<Replaced>
-  /**
-   * Takes memories out of the persona's backups, runs `remove`, which removes them from the persona, and takes them out of
-   * backups that were made meanwhile. Where it throws, the persona may still have memories that its backups have not.
-   */
-  forget<T>(
-    persona: Persona,
-    what: Forgotten,
-    remove: () => Promise<T>,
-  ): Promise<{ readonly result: T; readonly backups: ChangedBackups }>
-  /** Takes memories out of these backups of a persona, in this process: for the child process of `forget`. */
-  rewrite(scope: Scope, what: Forgotten | 'removed', backupIds: readonly string[]): Promise<ChangedBackups>
-  /** Runs `remove`, which removes personas for good, and then removes their backups. */
-  removeWithBackups<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T>
-}
+export type Backups = Awaited<ReturnType<typeof createBackups>>
 
 export interface Restored {
   readonly restored: string
@@ -65,7 +39,7 @@ export interface BackupParts {
 const mostBackups = { manual: 20, automatic: 10 } as const
 
 /** Opens the backups, and removes those that killed processes left unfinished. */
-export async function createBackups(parts: BackupParts): Promise<Backups> {
+export async function createBackups(parts: BackupParts) {
   const { archive, writer, store, files, now, newId } = parts
   const pendingParts = { writer, files, now, newId }
   await files.sweep()
@@ -112,6 +86,10 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     return store.list(scopeOf(persona))
   }
 
+  /**
+   * Replaces the persona by a backup, without an id by the newest; the persona is backed up in the same transaction. Throws
+   * `not_found` for an unknown backup, and `invalid`, naming the broken record, for a damaged one; then nothing was changed.
+   */
   async function restore(persona: Persona, backupId?: string, signal?: AbortSignal): Promise<Restored> {
     const rows = await list(persona)
     const row = backupId === undefined ? rows[0] : rows.find((each) => each.backup_id === backupId)
@@ -148,6 +126,10 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     return isSmallPackage({ path, kind: 'zip' }) && isSmall(await archive.extent(scopeOf(persona)))
   }
 
+  /**
+   * Replaces a persona by a write of that kind, with a backup of exactly the state that it replaces, in one transaction.
+   * Throws `busy` when others change the persona all the time; then nothing was changed.
+   */
   async function replace(
     persona: Persona,
     reason: BackupReason,
@@ -160,6 +142,10 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     return replaced
   }
 
+  /**
+   * Takes memories out of the persona's backups, runs `remove`, which removes them from the persona, and takes them out of
+   * backups that were made meanwhile. Where it throws, the persona may still have memories that its backups have not.
+   */
   async function forget<T>(persona: Persona, what: Forgotten, remove: () => Promise<T>) {
     const scope = scopeOf(persona)
     const known = await store.list(scope)
@@ -188,6 +174,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     return (await parts.runInChild({ action: 'forget', scope, what, backupIds, now: now() })) as ChangedBackups
   }
 
+  /** Takes memories out of these backups of a persona, in this process: for the child process of `forget`. */
   async function rewrite(scope: Scope, what: Forgotten | 'removed', backupIds: readonly string[]) {
     const { absentNow, goingWith, rewriteBackup } = await import('./forget.ts')
     const contentOf = async (of: Scope, id: string) => (await parts.memories.get(of, id))?.content
@@ -238,6 +225,7 @@ export async function createBackups(parts: BackupParts): Promise<Backups> {
     await files.remove(backupId)
   }
 
+  /** Runs `remove`, which removes personas for good, and then removes their backups. */
   async function removeWithBackups<T>(personas: readonly Persona[], remove: () => T | Promise<T>): Promise<T> {
     const rows = (await Promise.all(personas.map(list))).flat()
     const result = await remove()

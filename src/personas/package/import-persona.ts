@@ -3,7 +3,7 @@ import { printableLine, validate } from '../../formats/formats.ts'
 import type { LearnedView } from '../adaptation/state.ts'
 import { isCard, parseCard } from '../card/card.ts'
 import { type Fields, isFields, withoutFields } from '../fields.ts'
-import { type PersonaInput, personaInput } from '../persona.ts'
+import { memorySettings, mutationSettings, type PersonaInput, personaInput } from '../persona.ts'
 import { profileField, profileIn } from '../profile/packaged.ts'
 import type { Profile } from '../profile/profile.ts'
 import type { Passthrough } from './archive.ts'
@@ -17,31 +17,12 @@ export interface IncomingPersona {
   readonly profile?: Profile
 }
 
-const personaNames = [
-  'name',
-  'model',
-  'description',
-  'system_prompt',
-  'nickname',
-  'post_history_instructions',
-  'parameters',
-  'embedding_model',
-  'memory_settings',
-  'mutation_settings',
-]
+const { mcp_servers: _servers, ...packagedFields } = personaInput.shape
+const personaNames = Object.keys(packagedFields)
 const settingNames = {
-  memory_settings: [
-    'enabled',
-    'max_memories',
-    'auto_cleanup',
-    'retention_days',
-    'min_score',
-    'placement',
-    'profile_tokens',
-    'forget',
-  ],
-  mutation_settings: ['enabled', 'sensitivity', 'auto_adapt'],
-} as const
+  memory_settings: Object.keys(memorySettings.shape),
+  mutation_settings: Object.keys(mutationSettings.shape),
+}
 /** Servers of tools are of the installation that exported: a stranger's package may not name ours. */
 const knownPersonaFields = [...personaNames, 'id', 'user_id', 'created_at', 'updated_at', 'mcp_servers']
 const knownStateFields = new Set<string>([
@@ -144,7 +125,7 @@ export function isPortrait(value: unknown): value is string {
 function unknownSettings(persona: Fields): Fields {
   const found = Object.entries(settingNames).flatMap(([name, known]) => {
     const settings = persona[name]
-    const rest = isFields(settings) ? withoutFields(settings, new Set<string>(known)) : {}
+    const rest = isFields(settings) ? withoutFields(settings, new Set(known)) : {}
     return Object.keys(rest).length > 0 ? [[name, rest] as const] : []
   })
   return Object.fromEntries(found)

@@ -2,20 +2,13 @@ import { rmSync } from 'node:fs'
 import { AppError } from '../../errors.ts'
 import { type Persona, scopeOf } from '../persona.ts'
 import { type ExportedFile, type ExportRequest, exportedFile } from './exported-file.ts'
-import { createImport, type Import, type ImportParts } from './import.ts'
+import { createImport, type ImportParts } from './import.ts'
 import type { VerifyResult } from './verify.ts'
 import { verifyPackage } from './verify-file.ts'
 import { type PackageWriter, removedMeanwhile } from './write-package.ts'
 
 /** Export, import and verification of whole personas. An aborted `signal` stops the work; then nothing is left of it. */
-export interface PersonaPackages {
-  export(persona: Persona, request: ExportRequest, signal?: AbortSignal): Promise<ExportedFile>
-  readonly import: Import
-  /** Verifies a package in a file. */
-  verify(path: string, passphrase?: string, signal?: AbortSignal): Promise<VerifyResult>
-  /** Verifies a stored persona: its records, and that its state is the one its log gives. */
-  verifyStored(persona: Persona, signal?: AbortSignal): Promise<VerifyResult>
-}
+export type PersonaPackages = ReturnType<typeof createPersonaPackages>
 
 export interface PersonaPackagesParts extends ImportParts {
   readonly writer: PackageWriter
@@ -23,13 +16,16 @@ export interface PersonaPackagesParts extends ImportParts {
   readonly workFactor?: number
 }
 
-export function createPersonaPackages(parts: PersonaPackagesParts): PersonaPackages {
+export function createPersonaPackages(parts: PersonaPackagesParts) {
   const { writer, scratch, now, workFactor } = parts
   return {
     export: exportPersona,
     import: createImport(parts),
-    verify: (path, passphrase, signal) => verifyPackage(path, scratch, { passphrase, signal }),
-    async verifyStored(persona, signal) {
+    /** Verifies a package in a file. */
+    verify: (path: string, passphrase?: string, signal?: AbortSignal) =>
+      verifyPackage(path, scratch, { passphrase, signal }),
+    /** Verifies a stored persona: its records, and that its state is the one its log gives. */
+    async verifyStored(persona: Persona, signal?: AbortSignal): Promise<VerifyResult> {
       const result = await writer.verify(scopeOf(persona), signal)
       if (!result) throw removedMeanwhile(persona.id)
       return result

@@ -4,26 +4,23 @@ import { makeFolder } from '../../formats/formats.ts'
 import { holder, isHeld } from '../../process/process.ts'
 
 /** A folder for files of one request. */
-export interface Scratch {
-  /** A path in the folder that is not there yet. */
-  path(): string
-  /** Notes a folder beside an export: it is swept too if this process is killed. */
-  note(folder: string): { forget(): void }
-}
+export type Scratch = ReturnType<typeof openScratch>
 
 /**
  * Opens a scratch folder, which only its owner may enter. Files of killed processes are removed at once, since they hold
  * decrypted text; files of running processes stay.
  */
-export function openScratch(folder: string, newId: () => string): Scratch {
+export function openScratch(folder: string, newId: () => string) {
   sweepScratch(folder)
   const path = (ending = '') => {
     makeFolder(folder)
     return join(folder, `${holder()}.${newId()}${ending}`)
   }
   return {
+    /** A path in the folder that is not there yet. */
     path: () => path(),
-    note(noted) {
+    /** Notes a folder beside an export: it is swept too if this process is killed. */
+    note(noted: string): { forget(): void } {
       const file = path(noteEnding)
       writeFileSync(file, noted, { mode: 0o600 })
       return { forget: () => rmSync(file, { force: true }) }

@@ -10,16 +10,7 @@ import type { VerifyResult } from './verify.ts'
 import { verifyStored } from './verify-stored.ts'
 
 /** Reads a whole persona, to write or verify it. Resolves with undefined when that user has no such persona. */
-export interface PackageWriter {
-  /** Writes its package to a new file; after a failure there is none. */
-  write(scope: Scope, request: PackageRequest, signal?: AbortSignal): Promise<WrittenPersona | undefined>
-  /** Verifies it as it is stored. */
-  verify(scope: Scope, signal?: AbortSignal): Promise<VerifyResult | undefined>
-  /** Writes its character card to a new file. */
-  card(scope: Scope, path: string, format: 'card' | 'card_png', signal?: AbortSignal): Promise<true | undefined>
-  /** Writes its memories to a new file, as JSON lines. */
-  lines(scope: Scope, path: string, signal?: AbortSignal): Promise<true | undefined>
-}
+export type PackageWriter = ReturnType<typeof createPackageWriter>
 
 export interface PackageRequest {
   readonly path: string
@@ -50,15 +41,23 @@ export interface PackageWriterParts {
 }
 
 /** Writes small personas in this process and large ones in a child process, so that no request waits for them. */
-export function createPackageWriter({ archive, producer, runInChild }: PackageWriterParts): PackageWriter {
+export function createPackageWriter({ archive, producer, runInChild }: PackageWriterParts) {
   const perform = async <T>(task: PackageWriterTask, signal?: AbortSignal) =>
     ((isSmall(await archive.extent(task.scope)) ? await performTask(archive, task) : await runInChild(task, signal)) ??
       undefined) as T | undefined
   return {
-    write: (scope, request, signal) => perform<WrittenPersona>({ action: 'write', scope, request, producer }, signal),
-    verify: (scope, signal) => perform<VerifyResult>({ action: 'verify', scope, producer }, signal),
-    card: (scope, path, format, signal) => perform<true>({ action: 'card', scope, path, format }, signal),
-    lines: (scope, path, signal) => perform<true>({ action: 'lines', scope, path }, signal),
+    /** Writes its package to a new file; after a failure there is none. */
+    write: (scope: Scope, request: PackageRequest, signal?: AbortSignal) =>
+      perform<WrittenPersona>({ action: 'write', scope, request, producer }, signal),
+    /** Verifies it as it is stored. */
+    verify: (scope: Scope, signal?: AbortSignal) =>
+      perform<VerifyResult>({ action: 'verify', scope, producer }, signal),
+    /** Writes its character card to a new file. */
+    card: (scope: Scope, path: string, format: 'card' | 'card_png', signal?: AbortSignal) =>
+      perform<true>({ action: 'card', scope, path, format }, signal),
+    /** Writes its memories to a new file, as JSON lines. */
+    lines: (scope: Scope, path: string, signal?: AbortSignal) =>
+      perform<true>({ action: 'lines', scope, path }, signal),
   }
 }
 

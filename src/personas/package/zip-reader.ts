@@ -224,17 +224,10 @@ function* lines(chunks: Iterable<Uint8Array>, name: string, hash?: Hash): Genera
   if (rest.length > 0) throw damaged(`${name} breaks off in the middle of a line`)
 }
 
-interface VectorReader {
-  /** The next vector, of so many numbers. */
-  next(length: number): Float32Array
-  /** Passes over one vector as long as the last one. */
-  skip(): void
-  /** Checks that no bytes are left. */
-  end(): void
-}
+type VectorReader = ReturnType<typeof vectorReader>
 
 /** @param hash updated with all bytes that are read */
-function vectorReader(zip: ZipFile, hash?: Hash): VectorReader {
+function vectorReader(zip: ZipFile, hash?: Hash) {
   const chunks = zip.read(memberNames.vectors)
   let rest: Uint8Array = new Uint8Array()
   let last = 0
@@ -253,8 +246,11 @@ function vectorReader(zip: ZipFile, hash?: Hash): VectorReader {
     return bytes
   }
   return {
-    next: (length) => vectorOf(take(length)),
+    /** The next vector, of so many numbers. */
+    next: (length: number) => vectorOf(take(length)),
+    /** Passes over one vector as long as the last one. */
     skip: () => void take(last),
+    /** Checks that no bytes are left. */
     end() {
       if (rest.length > 0 || more()) throw damaged(`${memberNames.vectors} holds more vectors than the memories have`)
     },

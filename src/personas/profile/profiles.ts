@@ -29,36 +29,7 @@ export interface ProfileFact {
 }
 
 /** The profiles of personas: what always holds for their users. */
-export interface Profiles {
-  read(persona: Persona): Promise<Profile>
-  /** Adds a line by hand, in the slot that the rules find for its text, or `note`. Throws `invalid` beyond the bounds. */
-  add(persona: Persona, line: { readonly slot?: ProfileSlot; readonly text: string }): Promise<ProfileLine>
-  /** Changes a line; the earlier text goes to the history. Throws `not_found`, and `invalid` beyond the bounds. */
-  edit(
-    persona: Persona,
-    id: string,
-    change: { readonly slot?: ProfileSlot; readonly text?: string },
-  ): Promise<ProfileLine>
-  /** Removes lines for good, from the history and the persona's backups too. Throws `not_found`. */
-  remove(persona: Persona, ids: readonly string[]): Promise<ChangedBackups>
-  /** The profile as a part of the prompt; '' for none. Reads nothing for a persona without a pinned memory. */
-  prompt(opened: OpenedPersona, withPinned: boolean): Promise<string>
-  /** Takes the lines from a user's message by the rules; `memories` are those that were stored of it. */
-  said(opened: OpenedPersona, message: string, memories: readonly MemoryEntry[]): Promise<void>
-  /** Takes facts that a model found in these memories. */
-  found(persona: Persona, facts: readonly ProfileFact[], memories: readonly MemoryEntry[]): Promise<void>
-  /** Takes the lines from a memory that was added by hand, by the rules; its wishes about answers may be those of a read page. */
-  noted(persona: Persona, memory: Pick<MemoryEntry, 'id' | 'content' | 'metadata'>): Promise<void>
-  /** Removes the lines that come from memories which are about to go. */
-  forget(persona: Persona, what: Forgotten): Promise<void>
-  /**
-   * Moves the lines of memories that others have ended to the history: a partner, a diet, a pregnancy. An allergy or an illness
-   * goes by what is said of it alone, since one that is missing may harm.
-   */
-  ended(persona: Persona, ids: readonly string[]): Promise<void>
-  /** Lets the lines of a memory follow its edited text: those that it does not say any more go to the history. */
-  follow(persona: Persona, before: Pick<MemoryEntry, 'id' | 'content'>, content: string): Promise<void>
-}
+export type Profiles = ReturnType<typeof createProfiles>
 
 export interface ProfilesParts {
   readonly store: ProfileStore
@@ -84,13 +55,19 @@ const sittingMs = 30 * 60_000
 /** Slots that a model may fill: wishes about its own answers come from the user's words alone. */
 const slotsOfModels: ReadonlySet<ProfileSlot> = new Set(['address', 'allergy', 'diet', 'faith', 'health', 'people'])
 
-export function createProfiles({ store, memories, forgetting, clock }: ProfilesParts): Profiles {
+export function createProfiles({ store, memories, forgetting, clock }: ProfilesParts) {
   /** By persona, the one that was asked last at the end. */
   const pinned = new Map<string, { readonly mark: string; readonly texts: readonly string[] }>()
 
   return {
-    read: (persona) => store.read(scopeOf(persona)),
-    async add(persona, { slot, text }) {
+    read: (persona: Persona) => store.read(scopeOf(persona)),
+    /**
+     * Adds a line by hand, in the slot that the rules find for its text, or `note`. Throws `invalid` beyond the bounds.
+     */
+    async add(
+      persona: Persona,
+      { slot, text }: { readonly slot?: ProfileSlot; readonly text: string },
+    ): Promise<ProfileLine> {
       const checked = lineText(text)
       const line = (profile: Profile): ProfileLine => {
         const found = linesIn(checked, peopleOf(profile.lines)).filter(
@@ -106,11 +83,17 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
         after.lines.find((each) => each.id === id) ?? after.lines.find((each) => each.text === checked) ?? line(after)
       )
     },
-    async edit(persona, id, { slot, text }) {
+    /** Changes a line; the earlier text goes to the history. Throws `not_found`, and `invalid` beyond the bounds. */
+    async edit(
+      persona: Persona,
+      id: string,
+      { slot, text }: { readonly slot?: ProfileSlot; readonly text?: string },
+    ): Promise<ProfileLine> {
       const fields = { ...(slot && { slot }), ...(text !== undefined && { text: lineText(text) }) }
       return lineOf(await change(persona, (profile) => withEdited(profile, id, fields, clock())), id)
     },
-    async remove(persona, ids) {
+    /** Removes lines for good, from the history and the persona's backups too. Throws `not_found`. */
+    async remove(persona: Persona, ids: readonly string[]): Promise<ChangedBackups> {
       const profile = await store.read(scopeOf(persona))
       const going = ids.map((id) => lineOf(profile, id))
       const isGoing = ({ id }: ProfileLine) => ids.includes(id)
@@ -119,13 +102,15 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
       )
       return backups
     },
-    async prompt(opened, withPinned) {
+    /** The profile as a part of the prompt; '' for none. Reads nothing for a persona without a pinned memory. */
+    async prompt(opened: OpenedPersona, withPinned: boolean): Promise<string> {
       const tokens = memorySettingsOf(opened.persona).profile_tokens
       if (tokens === 0) return ''
       const texts = withPinned && opened.pinned !== '' ? await pinnedOf(opened) : []
       return profilePrompt(opened.profile, texts, tokens)
     },
-    async said({ persona, profile: known }, message, stored) {
+    /** Takes the lines from a user's message by the rules; `memories` are those that were stored of it. */
+    async said({ persona, profile: known }: OpenedPersona, message: string, stored: readonly MemoryEntry[]) {
       const people = peopleOf(known)
       const ofPerson = beginsWithPronoun(message)
         ? withPersonOf(await messageBefore(persona, stored), message)
@@ -140,7 +125,8 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
         lines.map(({ sentence, ...line }) => ({ ...line, by: 'rule' as const, ...sourceOf(memoryOf(sentence)) })),
       )
     },
-    async found(persona, facts, stored) {
+    /** Takes facts that a model found in these memories. */
+    async found(persona: Persona, facts: readonly ProfileFact[], stored: readonly MemoryEntry[]) {
       const lines = facts.flatMap(({ slot, content, memory_id }) => {
         const source = stored.find(({ id }) => id === memory_id)
         if (!source || !slotsOfModels.has(slot) || ownSentences(source.content).length === 0) return []
@@ -149,7 +135,11 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
       })
       if (lines.length > 0) await take(persona, lines)
     },
-    async noted(persona, memory) {
+    /**
+     * Takes the lines from a memory that was added by hand, by the rules; its wishes about answers may be those of a
+     * read page.
+     */
+    async noted(persona: Persona, memory: Pick<MemoryEntry, 'id' | 'content' | 'metadata'>) {
       if (isLore(memory.metadata) || speakerOf(memory.metadata) !== '') return
       const lines = linesIn(memory.content, []).filter(({ slot }) => slotsOfModels.has(slot))
       if (lines.length === 0) return
@@ -158,20 +148,26 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
         lines.map(({ sentence: _sentence, ...line }) => ({ ...line, by: 'rule' as const, ...sourceOf(memory) })),
       )
     },
-    async forget(persona, what) {
+    /** Removes the lines that come from memories which are about to go. */
+    async forget(persona: Persona, what: Forgotten) {
       const profile = await store.read(scopeOf(persona))
       const all = [...profile.lines, ...profile.history]
       if (all.length === 0) return
       const isGoing = await goingOf(persona, what, all)
       if (all.some(isGoing)) await change(persona, (now) => withoutLines(now, isGoing))
     },
-    async ended(persona, ids) {
+    /**
+     * Moves the lines of memories that others have ended to the history: a partner, a diet, a pregnancy. An allergy or
+     * an illness goes by what is said of it alone, since one that is missing may harm.
+     */
+    async ended(persona: Persona, ids: readonly string[]) {
       const isOver = ({ memory_id = '', slot, about }: ProfileLine) =>
         ids.includes(memory_id) && (slot === 'diet' || about.startsWith('partner:') || about.startsWith('pregnancy'))
       if (!(await store.read(scopeOf(persona))).lines.some(isOver)) return
       await change(persona, (profile) => withEnded(profile, isOver, clock()))
     },
-    async follow(persona, { id, content: before }, content) {
+    /** Lets the lines of a memory follow its edited text: those that it does not say any more go to the history. */
+    async follow(persona: Persona, { id, content: before }: Pick<MemoryEntry, 'id' | 'content'>, content: string) {
       if (before === content) return
       const isOf = ({ memory_id }: ProfileLine) => memory_id === id
       if (!(await store.read(scopeOf(persona))).lines.some(isOf)) return

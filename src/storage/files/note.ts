@@ -1,25 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { replaceFile } from './atomic.ts'
 
-/** A small text that is good to have after a restart. */
-export interface Note {
-  /** Undefined where none can be read. */
-  read(): string | undefined
-  /** Ignores a failing disk: the writes that matter report it. */
-  write(text: string): void
-}
-
-/** Opens a note in a file. */
-export function openNote(path: string): Note {
+/** Opens a note in a file: a small text that is good to have after a restart. */
+export function openNote(path: string) {
   return {
-    read() {
+    /** Undefined where none can be read. */
+    read(): string | undefined {
       try {
         return readFileSync(path, 'utf8')
       } catch {
         return undefined
       }
     },
-    write(text) {
+    /** Ignores a failing disk: the writes that matter report it. */
+    write(text: string) {
       try {
         replaceFile(path, `${text}\n`)
       } catch {

@@ -6,18 +6,12 @@ const longestWait = 1000
  * Bounds the attempts to connect of one process to a database that is away: after one that failed, none is made for 50
  * ms, then 100 ms, up to a second, each shortened by up to a half at random; requests meanwhile fail at once.
  */
-export interface ConnectAttempts {
-  /** Throws the last failure while no attempt may be made. */
-  allow(): void
-  succeeded(): void
-  failed(reason: unknown): void
-}
-
-export function createConnectAttempts(now: () => number = () => performance.now()): ConnectAttempts {
+export function createConnectAttempts(now: () => number = () => performance.now()) {
   let wait = 0
   let until = 0
   let last: unknown
   return {
+    /** Throws the last failure while no attempt may be made. */
     allow() {
       if (now() < until) throw last
     },
@@ -25,7 +19,7 @@ export function createConnectAttempts(now: () => number = () => performance.now(
       wait = 0
       until = 0
     },
-    failed(reason) {
+    failed(reason: unknown) {
       last = reason
       // Several that were under way together count as one.
       if (now() < until) return

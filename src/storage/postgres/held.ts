@@ -1,22 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { Database, Transaction, TransactionOptions } from './sql.ts'
 
-/**
- * A transaction that stays open between the calls of its owner, on a connection of its own. It ends with the process,
- * even by a crash, and leaves nothing behind. It is kept awake while its owner lives, and ends by itself after a
- * quarter of an hour.
- */
-export interface HeldTransaction {
-  /**
-   * Runs work in it, after its first statements, and resolves with the step's `value`: after the commit where it
-   * `isDone`, otherwise at once, and the transaction stays open. After a serialisation failure the first statements and
-   * the work may run again. Work that throws ends it.
-   */
-  use<R>(work: (tx: Transaction) => Promise<Step<R>>): Promise<R>
-  /** Rolls it back, unless it has ended. Never rejects. */
-  end(): Promise<void>
-}
-
 export interface Step<R> {
   readonly isDone: boolean
   readonly value: R
@@ -34,12 +18,16 @@ interface Task {
   reject(reason: unknown): void
 }
 
-/** Opens such a transaction with the work that it begins with; rejects where that does. */
+/**
+ * Opens a transaction that stays open between the calls of its owner, on a connection of its own, with the work that it
+ * begins with; rejects where that does. It ends with the process, even by a crash, and leaves nothing behind. It is kept
+ * awake while its owner lives, and ends by itself after a quarter of an hour.
+ */
 export async function holdTransaction(
   db: Database,
   begin: (tx: Transaction) => Promise<void>,
   options: TransactionOptions,
-): Promise<HeldTransaction> {
+) {
   const begun = deferred<void>()
   let next = deferred<Task | Error>()
   let task: Task | undefined
@@ -77,11 +65,17 @@ export async function holdTransaction(
   limit.unref()
   void ended.then(() => clearTimeout(limit))
   return {
+    /**
+     * Runs work in it, after its first statements, and resolves with the step's `value`: after the commit where it
+     * `isDone`, otherwise at once, and the transaction stays open. After a serialisation failure the first statements
+     * and the work may run again. Work that throws ends it.
+     */
     use: <R>(work: (tx: Transaction) => Promise<Step<R>>) =>
       new Promise<R>((resolve, reject) => {
         if (failure) return reject(failure.reason)
         next.resolve({ work, resolve: resolve as (value: unknown) => void, reject })
       }),
+    /** Rolls it back, unless it has ended. Never rejects. */
     async end() {
       next.resolve(over())
       await ended

@@ -8,33 +8,18 @@ import { releasePages } from './housekeeping.ts'
 import { findScope } from './memories-scope.ts'
 import { removePersonaRows } from './removal.ts'
 
-/**
- * Where the memories of a large persona gather while it arrives: under a persona without a user, so that no statement
- * of a user finds them; at the end the written persona takes its memories. A process that is killed leaves
- * it behind, and the next one removes it.
- */
-export interface Stage {
-  readonly scope: Scope
-  /** Runs one slice in a transaction of its own, and then leaves the database to others for as long as it took. */
-  write(slice: () => void): Promise<void>
-  /** How many memories it holds. */
-  memories(): number
-  /** Inside a transaction: exchanges the memories of the stage and the persona. */
-  takePlaceOf(scope: Scope): void
-  /** The same for the logs. */
-  takeLogOf(scope: Scope): void
-  /** Removes it with its contents. */
-  clear(): Promise<void>
-}
-
 /** Those of this process that are in use. */
 const inUse = new Set<string>()
 
 /** The beginning of every stage's owner, and of no user's id. */
 const mark = '~arriving/'
 
-/** Opens a stage for the persona of this id. */
-export function openStage(db: Database, personaId: string): Stage {
+/**
+ * Opens a stage for the persona of this id. The memories of a large persona gather there while it arrives: under a persona
+ * without a user, so that no statement of a user finds them; at the end the written persona takes its memories. A process
+ * that is killed leaves it behind, and the next one removes it.
+ */
+export function openStage(db: Database, personaId: string) {
   const scope: Scope = { personaId: randomUUID(), userId: `${mark}${holder()}` }
   inUse.add(scope.personaId)
   db.prepare(
@@ -42,10 +27,15 @@ export function openStage(db: Database, personaId: string): Stage {
   ).run(scope.personaId, scope.userId, personaId, Date.now(), Date.now())
   return {
     scope,
-    write: (slice) => writeSlice(db, slice),
+    /** Runs one slice in a transaction of its own, and then leaves the database to others for as long as it took. */
+    write: (slice: () => void) => writeSlice(db, slice),
+    /** How many memories it holds. */
     memories: () => findScope(db, scope)?.memories ?? 0,
-    takePlaceOf: (target) => exchange(db, scope, target),
-    takeLogOf: (target) => runOn(db, exchangeLogs(scope.personaId, target.personaId)),
+    /** Inside a transaction: exchanges the memories of the stage and the persona. */
+    takePlaceOf: (target: Scope) => exchange(db, scope, target),
+    /** The same for the logs. */
+    takeLogOf: (target: Scope) => runOn(db, exchangeLogs(scope.personaId, target.personaId)),
+    /** Removes it with its contents. */
     async clear() {
       inUse.delete(scope.personaId)
       await clear(db, scope.personaId)

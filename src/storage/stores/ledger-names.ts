@@ -11,14 +11,7 @@ import {
 } from '../port/port.ts'
 
 /** Numbers instead of the names of users, keys, plugins, models, tiers and prices: a row is a third as long. */
-export interface LedgerNames {
-  /** Numbers for names, which are kept from now on: committed before the rows that hold them. */
-  idsOf(names: Iterable<string>): Promise<(name: string) => number>
-  /** The numbers of names that rows have; others are undefined. */
-  find(names: readonly string[]): Promise<(name: string) => number | undefined>
-  /** The names of numbers. */
-  namesOf(ids: Iterable<number>): Promise<(id: number) => string>
-}
+export type LedgerNames = ReturnType<typeof createLedgerNames>
 
 /** The most names that are remembered. */
 const most = 20_000
@@ -39,7 +32,7 @@ export function idOfName(name: string): Statement {
 }
 
 /** Remembers names and their numbers, 20,000 at most. */
-export function createLedgerNames(db: StoreDatabase): LedgerNames {
+export function createLedgerNames(db: StoreDatabase) {
   const ids = new Map<string, number>()
   const names = new Map<number, string>()
   const remember = (found: readonly NameRow[]) => {
@@ -76,7 +69,8 @@ export function createLedgerNames(db: StoreDatabase): LedgerNames {
   }
 
   return {
-    async idsOf(given) {
+    /** Numbers for names, which are kept from now on: committed before the rows that hold them. */
+    async idsOf(given: Iterable<string>): Promise<(name: string) => number> {
       // A text that the database cannot hold is found under the one that it holds in its place.
       const held = new Map([...new Set(given)].map((name) => [name, storable(name)]))
       const wanted = [...new Set(held.values())]
@@ -94,11 +88,13 @@ export function createLedgerNames(db: StoreDatabase): LedgerNames {
       const ids = new Map([...held].map(([name, text]) => [name, found.get(text)!]))
       return (name) => ids.get(name)!
     },
-    async find(given) {
+    /** The numbers of names that rows have; others are undefined. */
+    async find(given: readonly string[]): Promise<(name: string) => number | undefined> {
       const found = await look(given.map(storable))
       return (name) => found.get(storable(name))
     },
-    async namesOf(given) {
+    /** The names of numbers. */
+    async namesOf(given: Iterable<number>): Promise<(id: number) => string> {
       const found = new Map<number, string>()
       const unknown = [...new Set(given)].filter((id) => {
         const name = names.get(id)

@@ -2,19 +2,15 @@ import { createHash } from 'node:crypto'
 import { type Column, movedColumns, type SqliteRow, type Value } from '../schema/table.ts'
 import type { MovedTable } from '../schema/tables.ts'
 
-/** A digest of a table's rows in any order. */
-export interface RowsDigest {
-  add(row: SqliteRow): void
-  /** The sum so far; equal rows have the same. */
-  sum(): bigint
-}
-
-/** Adds up the SHA-256 of each row, of the columns that both sides have alike; `read` gives the value of a column. */
-export function createRowsDigest(table: MovedTable, read: typeof valueInFolder): RowsDigest {
+/**
+ * A digest of a table's rows in any order: the sum of the SHA-256 of each row, of the columns that both sides have alike.
+ * `read` gives the value of a column.
+ */
+export function createRowsDigest(table: MovedTable, read: typeof valueInFolder) {
   const columns = movedColumns(table).filter(([, { type, compared }]) => type !== 'tsvector' && compared !== false)
   let sum = 0n
   return {
-    add(row) {
+    add(row: SqliteRow) {
       const hash = createHash('sha256')
       for (const [name, column] of columns) {
         const value = read(row, name, column)
@@ -22,6 +18,7 @@ export function createRowsDigest(table: MovedTable, read: typeof valueInFolder):
       }
       sum += BigInt(`0x${hash.digest('hex')}`)
     },
+    /** The sum so far; equal rows have the same. */
     sum: () => sum,
   }
 }

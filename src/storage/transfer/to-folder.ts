@@ -106,16 +106,11 @@ async function flush(path: string): Promise<void> {
   }
 }
 
-/** Writes rows into a new database without other users, and new folders next to it. */
-interface FolderTarget {
-  /** Writes rows of a table. */
-  writer(table: MovedTable): (rows: readonly SqliteRow[]) => void
-  /** Makes the full-text indexes, some rows at a time, and puts the triggers back. */
-  finish(lastPrice: number): Promise<void>
-}
-
-/** Counters and marks that triggers keep come with the rows, so that the triggers rest. */
-function createFolderTarget({ db, plugins, backups }: FolderSide): FolderTarget {
+/**
+ * Writes rows into a new database without other users, and new folders next to it. Counters and marks that triggers
+ * keep come with the rows, so that the triggers rest.
+ */
+function createFolderTarget({ db, plugins, backups }: FolderSide) {
   for (const folder of [plugins, backups]) makeFolder(folder)
   const triggers = db
     .prepare<[], { name: string; sql: string }>(`SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`)
@@ -123,14 +118,16 @@ function createFolderTarget({ db, plugins, backups }: FolderSide): FolderTarget 
   db.exec('BEGIN')
   for (const { name } of triggers) db.exec(`DROP TRIGGER "${name}"`)
   return {
-    writer(table) {
+    /** Writes rows of a table. */
+    writer(table: MovedTable): (rows: readonly SqliteRow[]) => void {
       if (table.only !== 'postgres') return insertInto(db, table)
       if (table.name === 'plugin') return each((row) => writePlugin(plugins, row))
       if (table.name === 'plugin_active') return each((row) => writeActivePlugin(plugins, row))
       if (table.name === 'persona_backup_part') return each((row) => writeBackupPart(backups, row))
       return () => {}
     },
-    async finish(lastPrice) {
+    /** Makes the full-text indexes, some rows at a time, and puts the triggers back. */
+    async finish(lastPrice: number) {
       await indexMemories(db)
       await indexMessages(db)
       for (const { sql } of triggers) db.exec(sql)

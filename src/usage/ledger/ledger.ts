@@ -166,22 +166,7 @@ const busyMs = 5000
 /** Milliseconds between two warnings of the same kind. */
 const warningMs = 60_000
 
-export interface Ledger {
-  /** Books an attempt: noted in the journal at once, in the database within a fifth of a second. */
-  book(row: LedgerRow): void
-  /**
-   * Books an attempt with all others of this turn of the event loop, at a third of the cost. Resolves once they are noted; never
-   * rejects.
-   */
-  bookTogether(row: LedgerRow): Promise<void>
-  /** The next id of a request. */
-  nextRequest(): string
-  /** Writes all that waits, and rows that ended processes left in their journals. Rejects when the database refuses them. */
-  settle(): Promise<void>
-  /** The state of the writing, for status pages. */
-  state(): LedgerState
-  close(): Promise<void>
-}
+export type Ledger = ReturnType<typeof createLedger>
 
 export interface LedgerState {
   /** Rows that are not in the database yet. */
@@ -201,7 +186,7 @@ export interface LedgerParts {
 }
 
 /** The ledger of this process: attempts are booked without waiting and written in batches. */
-export function createLedger({ journal, store, warn, now }: LedgerParts): Ledger {
+export function createLedger({ journal, store, warn, now }: LedgerParts) {
   let waiting: LedgerRow[] = []
   let together: LedgerRow[] = []
   let noted: Promise<void> | undefined
@@ -216,11 +201,16 @@ export function createLedger({ journal, store, warn, now }: LedgerParts): Ledger
   const storeTrouble = createTrouble('The usage of models could not be written and waits in memory', warn, now)
 
   return {
-    book(row) {
+    /** Books an attempt: noted in the journal at once, in the database within a fifth of a second. */
+    book(row: LedgerRow) {
       note([row])
       enqueue(row)
     },
-    bookTogether(row) {
+    /**
+     * Books an attempt with all others of this turn of the event loop, at a third of the cost. Resolves once they are
+     * noted; never rejects.
+     */
+    bookTogether(row: LedgerRow) {
       together.push(row)
       noted ??= new Promise((resolve) => {
         setImmediate(() => {
@@ -230,7 +220,12 @@ export function createLedger({ journal, store, warn, now }: LedgerParts): Ledger
       })
       return noted
     },
+    /** The next id of a request. */
     nextRequest: () => `${journal.process}${(++requests).toString(36)}`,
+    /**
+     * Writes all that waits, and rows that ended processes left in their journals. Rejects when the database refuses
+     * them.
+     */
     async settle() {
       await flush()
       const into = store()
@@ -240,7 +235,11 @@ export function createLedger({ journal, store, warn, now }: LedgerParts): Ledger
         done()
       }
     },
-    state: () => ({ waiting: waiting.length + together.length, trouble: storeTrouble.last() ?? journalTrouble.last() }),
+    /** The state of the writing, for status pages. */
+    state: (): LedgerState => ({
+      waiting: waiting.length + together.length,
+      trouble: storeTrouble.last() ?? journalTrouble.last(),
+    }),
     async close() {
       await flush().catch(() => undefined)
       journal.close()

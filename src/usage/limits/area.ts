@@ -1,10 +1,11 @@
+import type { Place } from '../cost.ts'
 import { usdOf } from '../money.ts'
 import { Admitted, counted, type Ground } from './admission.ts'
-import { type AskedDesk, createDesk, deskForProcess, type RateDesk } from './desk.ts'
+import { createDesk, deskForProcess, type RateDesk } from './desk.ts'
 import { type Budget, defaultWarn, type LimitChange, type LimitDocument } from './documents.ts'
-import type { Limits } from './limits.ts'
+import type { Size, Subjects } from './limits.ts'
 import { createPeriods, type PeriodKind } from './periods.ts'
-import type { CountedBudget, LimitStore, Orphan, SavedWindow, Spend } from './store.ts'
+import type { CountedBudget, LimitStore, SavedWindow, Spend } from './store.ts'
 import { SubjectLimits } from './subject-limits.ts'
 
 /** The limits of a subject with the state of its budgets, as the API shows them. */
@@ -29,25 +30,7 @@ export interface BudgetView {
 }
 
 /** Limits: asked by the metering of requests, and managed by operations. */
-export interface LimitArea extends Limits {
-  /** The limits of those subjects, by their names; of all without a choice. */
-  list(isWanted?: (subject: string) => boolean): Promise<readonly LimitView[]>
-  /** Puts limits in the place of a subject's; its counts and spent money stay. */
-  set(subject: string, document: LimitDocument): Promise<LimitView>
-  /** Changes a subject's limits as they are at the moment of the write, see `changedLimits`; none are left after its last. */
-  change(subject: string, change: LimitChange): Promise<LimitView>
-  /** False where the subject has none. */
-  remove(subject: string): Promise<boolean>
-  /** Begins the spend of the budgets again in the periods under way; undefined where the subject has no limits. */
-  reset(subject: string): Promise<LimitView | undefined>
-  /** The reservations of processes that ended before they booked the attempt. */
-  orphans(): Promise<readonly Orphan[]>
-  /** A desk that counts the requests of another process of this service. */
-  desk(): AskedDesk
-  /** Saves the windows, for the next start. */
-  save(): Promise<void>
-  close(): Promise<void>
-}
+export type LimitArea = Awaited<ReturnType<typeof openLimits>>
 
 export interface LimitParts extends Omit<Ground, 'store' | 'periods' | 'plugin' | 'cancel' | 'desk'> {
   readonly store: LimitStore
@@ -70,7 +53,7 @@ const lookMs = 100
 const saveMs = 10_000
 
 /** Opens the limits of a storage, with the windows that were saved last. */
-export async function openLimits(parts: LimitParts): Promise<LimitArea> {
+export async function openLimits(parts: LimitParts) {
   const { store, now, wall, zone, warn } = parts
   const periods = createPeriods()
   const keys = new Map<string, SubjectLimits>()
@@ -116,7 +99,7 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
   timer.unref()
 
   return {
-    admit(subjects, size) {
+    admit(subjects: Subjects, size: () => Size) {
       look()
       if (keys.size === 0 && users.size === 0 && everybody.size === 0) return undefined
       const key = subjects.key === undefined ? undefined : keys.get(subjects.key)
@@ -129,28 +112,36 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
       if (all) counting.push(all)
       return new Admitted(ground, subjects, counting, size)
     },
-    admitPlugin(subjects, { plugin }, size) {
+    admitPlugin(subjects: Subjects, { plugin }: Place, size: () => Size) {
       if (plugin === null || plugins.size === 0 || !plugins.has(plugin)) return undefined
       return new Admitted(ground, subjects, [], size)
     },
-    async list(isWanted = () => true) {
+    /** The limits of those subjects, by their names; of all without a choice. */
+    async list(isWanted: (subject: string) => boolean = () => true): Promise<readonly LimitView[]> {
       await refresh()
       const wanted = [everybody, users, keys, plugins].flatMap((map) =>
         [...map.values()].filter(({ subject }) => isWanted(subject)).sort((a, b) => (a.subject < b.subject ? -1 : 1)),
       )
       return views(wanted)
     },
-    async set(subject, document) {
+    /** Puts limits in the place of a subject's; its counts and spent money stay. */
+    async set(subject: string, document: LimitDocument): Promise<LimitView> {
       await store.set(subject, document)
       return written(subject, document)
     },
-    change: async (subject, change) => written(subject, await store.change(subject, change)),
-    async remove(subject) {
+    /**
+     * Changes a subject's limits as they are at the moment of the write, see `changedLimits`; none are left after its
+     * last.
+     */
+    change: async (subject: string, change: LimitChange) => written(subject, await store.change(subject, change)),
+    /** False where the subject has none. */
+    async remove(subject: string): Promise<boolean> {
       const isThere = await store.remove(subject)
       await refresh()
       return isThere
     },
-    async reset(subject) {
+    /** Begins the spend of the budgets again in the periods under way; undefined where the subject has no limits. */
+    async reset(subject: string): Promise<LimitView | undefined> {
       await refresh()
       const limits = find(subject)
       if (!limits) return undefined
@@ -158,7 +149,9 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
       await store.reset(limits.budgets.map((budget) => countedOf(limits.subject, budget)))
       return (await views([limits]))[0]
     },
+    /** The reservations of processes that ended before they booked the attempt. */
     orphans: () => store.orphans(),
+    /** A desk that counts the requests of another process of this service. */
     desk: () => deskForProcess(desk),
     save,
     async close() {
@@ -245,6 +238,7 @@ export async function openLimits(parts: LimitParts): Promise<LimitArea> {
     })
   }
 
+  /** Saves the windows, for the next start. */
   async function save(): Promise<void> {
     for (const id of [...given]) {
       await store.cancel(id)

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { Grant, RateDesk } from './desk.ts'
+import type { Grant } from './desk.ts'
 import type { LimitDocument } from './documents.ts'
 import type { LimitRefusal } from './refusals.ts'
 import { type Asking, type Counting, countShared, type Moment, type Report, type Use } from './shared-counts.ts'
@@ -10,11 +10,7 @@ import { headersOf, refusalBy, SubjectLimits, slotsAt } from './subject-limits.t
  * The desk of an instance that shares its limits with others, by a database. The storage is asked for all requests that have
  * come meanwhile together. What they had less than was counted is given back with the next question, or a moment later.
  */
-export interface SharedDesk extends RateDesk {
-  /** Reports to the storage now what is due. */
-  settle(): Promise<void>
-  close(): Promise<void>
-}
+export type SharedDesk = ReturnType<typeof createSharedDesk>
 
 export interface SharedDeskParts {
   readonly store: Pick<LimitStore, 'share' | 'dropEnded'>
@@ -62,7 +58,7 @@ interface Running {
   readonly moment: Moment
 }
 
-export function createSharedDesk(parts: SharedDeskParts): SharedDesk {
+export function createSharedDesk(parts: SharedDeskParts) {
   const { store, now } = parts
   const known = new Map<string, Known>()
   const due = new Set<Known>()
@@ -80,7 +76,7 @@ export function createSharedDesk(parts: SharedDeskParts): SharedDesk {
   let droppedAt = Number.NEGATIVE_INFINITY
 
   return {
-    take(subjects, tokens) {
+    take(subjects: readonly string[], tokens: number): Promise<Grant> {
       parts.look()
       return new Promise((resolve, reject) => {
         const request = { subjects, tokens, resolve, reject }
@@ -89,8 +85,8 @@ export function createSharedDesk(parts: SharedDeskParts): SharedDesk {
         pump()
       })
     },
-    end: (ticket, tokens) => end(ticket, { requests: 0, tokens }),
-    undo: (ticket, tokens) => end(ticket, { requests: -1, tokens: -tokens }),
+    end: (ticket: number, tokens: number) => end(ticket, { requests: 0, tokens }),
+    undo: (ticket: number, tokens: number) => end(ticket, { requests: -1, tokens: -tokens }),
     settle,
     async close() {
       isClosed = true
@@ -99,6 +95,7 @@ export function createSharedDesk(parts: SharedDeskParts): SharedDesk {
     },
   }
 
+  /** Reports to the storage now what is due. */
   async function settle(): Promise<void> {
     await asking
     pump()

@@ -2,16 +2,7 @@ import { type Countable, estimateRequestTokens } from '../../chat/chat.ts'
 import type { Amounts } from '../cost.ts'
 
 /** Tokens where no provider has counted them: for reservations, and for answers that broke off. */
-export interface Estimates {
-  /** Input tokens of a request to this model. */
-  inputOf(model: string, request: Countable): number
-  /** Output tokens of an answer of so many by the count of its text. */
-  outputOf(model: string, counted: number): number
-  /** The bound of an answer without `max_tokens`: 1,024, or more where the model's answers were longer. */
-  longestOf(model: string): number
-  /** Learns from an answer that was counted. `request` is read for few answers: to count a long one takes time. */
-  learn(model: string, amounts: Amounts, counted: number, request: () => Countable): void
-}
+export type Estimates = ReturnType<typeof createEstimates>
 
 /** The tokens of an answer next to its text: most models end one with 1 to 4 that no text shows (recorded answers). */
 const answerFrame = 2
@@ -43,7 +34,7 @@ interface Learned {
 const leastBound = 1024
 
 /** Estimates that learn from counted answers in memory, of 1,000 models at the most. */
-export function createEstimates(): Estimates {
+export function createEstimates() {
   const models = new Map<string, Learned>()
   const learnedOf = (model: string): Learned => {
     const known = models.get(model)
@@ -54,11 +45,16 @@ export function createEstimates(): Estimates {
     return fresh
   }
   return {
-    inputOf: (model, request) => Math.ceil(estimateRequestTokens(request) * (models.get(model)?.inputFactor ?? 1)),
-    outputOf: (model, counted) =>
+    /** Input tokens of a request to this model. */
+    inputOf: (model: string, request: Countable) =>
+      Math.ceil(estimateRequestTokens(request) * (models.get(model)?.inputFactor ?? 1)),
+    /** Output tokens of an answer of so many by the count of its text. */
+    outputOf: (model: string, counted: number) =>
       counted === 0 ? 0 : Math.round(counted * (models.get(model)?.outputFactor ?? 1)) + answerFrame,
-    longestOf: (model) => Math.ceil(models.get(model)?.longest ?? leastBound),
-    learn(model, { input, output, reasoning }, counted, request) {
+    /** The bound of an answer without `max_tokens`: 1,024, or more where the model's answers were longer. */
+    longestOf: (model: string) => Math.ceil(models.get(model)?.longest ?? leastBound),
+    /** Learns from an answer that was counted. `request` is read for few answers: to count a long one takes time. */
+    learn(model: string, { input, output, reasoning }: Amounts, counted: number, request: () => Countable) {
       const learned = learnedOf(model)
       // Steps of 19 : 1 settle where one answer in twenty is longer.
       const step = Math.max(1, learned.longest * 0.02)

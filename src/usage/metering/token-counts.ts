@@ -24,10 +24,7 @@ export interface TokenCount {
 }
 
 /** Counts tokens for the metrics of a service. */
-export interface TokenCounts {
-  add(place: Place, amounts: Amounts): void
-  list(): readonly TokenCount[]
-}
+export type TokenCounts = ReturnType<typeof createTokenCounts>
 
 /** The bounds that OpenTelemetry names for histograms of tokens: powers of 4. */
 export const tokenBounds = Array.from({ length: 14 }, (_, at) => 4 ** at)
@@ -35,7 +32,7 @@ export const tokenBounds = Array.from({ length: 14 }, (_, at) => 4 ** at)
 type Counting = { -readonly [K in Exclude<keyof TokenCount, 'provider' | 'model'>]: TokenCount[K] }
 
 /** Counts by plugin and model; `isListed` as in `createPlaceTable`. */
-export function createTokenCounts(isListed: (place: Place) => boolean): TokenCounts {
+export function createTokenCounts(isListed: (place: Place) => boolean) {
   const table = createPlaceTable<Counting>(
     () => ({
       ...{ input: 0, audioInput: 0, cached: 0, cacheWrite: 0, output: 0, audioOutput: 0, reasoning: 0 },
@@ -45,7 +42,7 @@ export function createTokenCounts(isListed: (place: Place) => boolean): TokenCou
     isListed,
   )
   return {
-    add(place, amounts) {
+    add(place: Place, amounts: Amounts) {
       const { input, output } = amounts
       if (input === 0 && output === 0) return
       const counting = table.of(place, true).value

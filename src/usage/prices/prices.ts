@@ -2,8 +2,8 @@ import { type MaybePromise, whenThere } from '../../accounts/accounts.ts'
 import { AppError } from '../../errors.ts'
 import { isPattern, patternOf } from '../../plugins/plugins.ts'
 import { heavyTurn } from '../../process/process.ts'
-import type { PriceList } from '../cost.ts'
-import type { KnownPrice, Price, PriceSource } from './price.ts'
+import type { Amounts, Place, PriceList } from '../cost.ts'
+import type { Price, PriceSource } from './price.ts'
 import { priceOf, rowOf } from './price-file.ts'
 import { createPriceList, type FixedPriceList, shippedId } from './price-list.ts'
 import type { PriceRow, PriceView } from './price-schema.ts'
@@ -30,16 +30,7 @@ export interface PriceQuery {
 }
 
 /** All prices of this installation. As a list it reports changes of other processes within a second. */
-export interface Prices extends PriceList {
-  /** By plugin and model, the one that counts first. `total` counts those beyond the limit too. */
-  list(query: PriceQuery): Promise<{ readonly prices: readonly PriceView[]; readonly total: number }>
-  /** Sets prices of the operator's, all or none. */
-  set(rows: readonly PriceRow[], by: string): Promise<readonly PriceView[]>
-  /** Ends a price of the operator's. Throws `not_found` where there is none. */
-  unset(key: { readonly plugin: string; readonly model: string; readonly validFrom?: number }): Promise<void>
-  /** The price of a model that counts now. */
-  priceFor(plugin: string, model: string): KnownPrice | undefined
-}
+export type Prices = Awaited<ReturnType<typeof createPrices>>
 
 export interface PricesParts {
   readonly store: PriceStore
@@ -66,7 +57,7 @@ export function shippedPriceList(shipped: () => ShippedPrices): PriceList {
 }
 
 /** Opens the prices of this installation. */
-export async function createPrices(parts: PricesParts): Promise<Prices> {
+export async function createPrices(parts: PricesParts) {
   const { store, clock, now } = parts
   let stored: readonly StoredPrice[] = []
   /** Made at its first use: a command that asks no model needs none. */
@@ -89,14 +80,17 @@ export async function createPrices(parts: PricesParts): Promise<Prices> {
     return list
   }
   return {
-    costOf: (place, amounts, at) => current().costOf(place, amounts, at),
-    mostFor: (place, input, output, at) => current().mostFor(place, input, output, at),
-    priceFor: (plugin, model) => current().priceFor({ plugin, model }, clock()),
-    async list(query) {
+    costOf: (place: Place, amounts: Amounts, at: number) => current().costOf(place, amounts, at),
+    mostFor: (place: Place, input: number, output: number, at: number) => current().mostFor(place, input, output, at),
+    /** The price of a model that counts now. */
+    priceFor: (plugin: string, model: string) => current().priceFor({ plugin, model }, clock()),
+    /** By plugin and model, the one that counts first. `total` counts those beyond the limit too. */
+    async list(query: PriceQuery): Promise<{ readonly prices: readonly PriceView[]; readonly total: number }> {
       if (hasChanged()) await load()
       return shown(stored, parts.shipped(), query)
     },
-    async set(rows, by) {
+    /** Sets prices of the operator's, all or none. */
+    async set(rows: readonly PriceRow[], by: string): Promise<readonly PriceView[]> {
       const set = rows.map((row): NewPrice => ({ source: 'operator', origin: by, price: priceOf(row) }))
       // Each of these takes long for a thousand rows.
       await heavyTurn()
@@ -107,7 +101,16 @@ export async function createPrices(parts: PricesParts): Promise<Prices> {
       const byId = new Map(stored.map((price) => [price.id, price]))
       return ids.flatMap((id) => byId.get(id) ?? []).map(storedView)
     },
-    async unset({ plugin, model, validFrom }) {
+    /** Ends a price of the operator's. Throws `not_found` where there is none. */
+    async unset({
+      plugin,
+      model,
+      validFrom,
+    }: {
+      readonly plugin: string
+      readonly model: string
+      readonly validFrom?: number
+    }) {
       const key: PriceKey = { source: 'operator', plugin, model, ...(validFrom !== undefined && { validFrom }) }
       const { ended } = await store.write({ set: [], end: [key] }, clock())
       if (ended === 0)

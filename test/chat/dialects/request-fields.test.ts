@@ -5,8 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as assert from 'uvu/assert'
 import { clientDialects, dialects } from '../../../src/chat/dialects/dialects.ts'
 import { forPlace } from '../../../src/chat/dialects/responses/placement.ts'
-import { harmlessForeign } from '../../../src/chat/dialects/shared/foreign-fields.ts'
-import { harmless } from '../../../src/chat/dialects/shared/request-fields.ts'
+import { harmlessFields } from '../../../src/chat/dialects/shared/harmless-fields.ts'
 import { unsupportedFields } from '../../../src/chat/dialects/unsupported.ts'
 import type { ClientDialect, Dialect } from '../../../src/chat/protocol/dialect.ts'
 import { AppError } from '../../../src/errors.ts'
@@ -143,14 +142,14 @@ const inbounds = [
     inbound: openai,
     base: openaiBase,
     samples: openaiSamples,
-    reasons: harmless,
+    reasons: harmlessFields().ours,
     fields: fieldsOf('openai', 'resources/chat/completions/completions.d.ts', 'ChatCompletionCreateParamsBase'),
   },
   {
     inbound: anthropic,
     base: anthropicBase,
     samples: anthropicSamples,
-    reasons: harmlessForeign.anthropic,
+    reasons: harmlessFields().anthropic,
     fields: fieldsOf('@anthropic-ai/sdk', 'resources/beta/messages/messages.d.ts', 'MessageCreateParamsBase'),
   },
 ]
@@ -172,8 +171,7 @@ for (const { inbound, base, samples, reasons, fields } of inbounds) {
         if (fate === 'ignored') assert.ok(reasons[name], `${name} is taken and ignored`)
         else if (fate.startsWith('named')) {
           const [inner = name] = name === 'betas' ? (value as string[]) : []
-          const words =
-            { output_config: 'task_budget', function_call: 'tool_choice', stop_sequences: 'stop' }[name] ?? inner
+          const words = { output_config: 'task_budget', stop_sequences: 'stop' }[name] ?? inner
           assert.ok(fate.includes(words), `${name}: ${fate}`)
         }
       }

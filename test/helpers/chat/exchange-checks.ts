@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { clientDialects, dialectFor } from '../../../src/chat/dialects/dialects.ts'
-import { withTools } from '../../../src/chat/dialects/shared/legacy-functions.ts'
+import { withTools } from '../../../src/chat/dialects/shared/plain-tools.ts'
 import { collectReply } from '../../../src/chat/protocol/chunks.ts'
 import { type ClientDialect, type Dialect, DialectError, type WireRequest } from '../../../src/chat/protocol/dialect.ts'
 import {

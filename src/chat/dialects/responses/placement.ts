@@ -3,7 +3,7 @@ import type { Dialect } from '../../protocol/dialect.ts'
 import { isObject, type JsonObject, restOf } from '../../protocol/json-object.ts'
 import type { ChatRequest, Message } from '../../protocol/messages.ts'
 import { hostOf, isOpenai } from '../openai/hosts.ts'
-import { withAllowedTools } from '../shared/legacy-functions.ts'
+import { withAllowedTools } from '../shared/plain-tools.ts'
 import { type OpenReasoning, withOwnReasoning } from './reasoning.ts'
 
 /** Marks a request of a client that gets its reasoning from aichat, sealed. */

@@ -9,40 +9,18 @@ import { type OwnReasoning, reasoningOf } from './reasoning.ts'
 /** Sends one event of the stream, numbered. */
 export type Send = (type: string, fields: JsonObject) => void
 
-/** An output item under way. */
-export interface OpenItem {
-  readonly kind: 'message' | 'reasoning' | 'call' | 'other'
-  readonly index: number
-  /** Ends the item and returns it whole, its reasoning sealed. `status` is that of the response. */
-  close(status: string): JsonObject
-}
-
-export interface OpenMessage extends OpenItem {
-  text(piece: string, logprobs?: readonly unknown[]): void
-  refuse(piece: string): void
-  annotate(annotation: unknown): void
-}
-
-export interface OpenReasoning extends OpenItem {
-  think(delta: Delta): void
-}
-
-export interface OpenCall extends OpenItem {
-  /** The index of the call among the calls. */
-  readonly source: number
-  add(piece: ToolCallDelta): void
-  /** Whether its arguments are whole JSON, so that another call may begin. */
-  isWhole(): boolean
-}
-
-export interface OpenOther extends OpenItem {
-  /** The item's place in the stream that it came from. */
-  readonly source: number
-  pass(event: JsonObject): void
-}
+/**
+ * An output item under way. `close` ends it and returns it whole, its reasoning sealed; `status` is that of the
+ * response.
+ */
+export type OpenItem =
+  | ReturnType<typeof openMessage>
+  | ReturnType<typeof openReasoning>
+  | ReturnType<typeof openCall>
+  | ReturnType<typeof openOther>
 
 /** A message: its parts one after the other, each with its deltas. */
-export function openMessage(index: number, about: JsonObject, parts: OutputParts, send: Send): OpenMessage {
+export function openMessage(index: number, about: JsonObject, parts: OutputParts, send: Send) {
   const phase = stringOf(about['phase'])
   const empty: JsonObject = { ...messageItem([], index, 'in_progress', parts), ...(phase !== undefined && { phase }) }
   const place = { item_id: empty['id'], output_index: index }
@@ -72,9 +50,9 @@ export function openMessage(index: number, about: JsonObject, parts: OutputParts
   }
 
   return {
-    kind: 'message',
+    kind: 'message' as const,
     index,
-    text(piece, logprobs = []) {
+    text(piece: string, logprobs: readonly unknown[] = []) {
       const begun = part('output_text')
       begun.text += piece
       for (const logprob of logprobs) begun.logprobs.push(logprob)
@@ -82,17 +60,17 @@ export function openMessage(index: number, about: JsonObject, parts: OutputParts
       const content_index = content.length
       send('response.output_text.delta', { item_id, output_index, content_index, delta: piece, logprobs })
     },
-    refuse(piece) {
+    refuse(piece: string) {
       part('refusal').text += piece
       send('response.refusal.delta', { ...place, content_index: content.length, delta: piece })
     },
-    annotate(annotation) {
+    annotate(annotation: unknown) {
       const { annotations } = part('output_text')
       const at = { ...place, content_index: content.length, annotation_index: annotations.length }
       annotations.push(annotation)
       send('response.output_text.annotation.added', { ...at, annotation })
     },
-    close(status) {
+    close(status: string): JsonObject {
       closePart()
       const item = { ...empty, status, content }
       send('response.output_item.done', { output_index: index, item })
@@ -102,7 +80,7 @@ export function openMessage(index: number, about: JsonObject, parts: OutputParts
 }
 
 /** A piece of reasoning: its words as a summary, and at its end the sealed whole where the client wants it. */
-export function openReasoning(index: number, isWanted: boolean, parts: OutputParts, send: Send): OpenReasoning {
+export function openReasoning(index: number, isWanted: boolean, parts: OutputParts, send: Send) {
   const place = { item_id: itemId('rs', parts.response, index), output_index: index, summary_index: 0 }
   const deltas: Delta[] = []
   let text = ''
@@ -110,9 +88,9 @@ export function openReasoning(index: number, isWanted: boolean, parts: OutputPar
   send('response.output_item.added', { output_index: index, item: reasoningItem({}, index, parts) })
 
   return {
-    kind: 'reasoning',
+    kind: 'reasoning' as const,
     index,
-    think(delta) {
+    think(delta: Delta) {
       const { reasoning_content: piece, reasoning_details: details, extra_content: extra } = delta
       deltas.push({
         ...(piece && { reasoning_content: piece }),
@@ -126,7 +104,7 @@ export function openReasoning(index: number, isWanted: boolean, parts: OutputPar
       text += piece
       send('response.reasoning_summary_text.delta', { ...place, delta: piece })
     },
-    close() {
+    close(): JsonObject {
       if (text !== '') {
         send('response.reasoning_summary_text.done', { ...place, text })
         send('response.reasoning_summary_part.done', { ...place, part: { type: 'summary_text', text } })
@@ -148,7 +126,7 @@ function collected(deltas: readonly Delta[]): OwnReasoning {
 }
 
 /** A call of a tool. The input of a custom tool is in JSON, so it goes out once it is whole. */
-export function openCall(index: number, first: ToolCallDelta, parts: OutputParts, send: Send): OpenCall {
+export function openCall(index: number, first: ToolCallDelta, parts: OutputParts, send: Send) {
   let text = ''
   let checked = { length: 0, isWhole: false }
   const call: ToolCall = {
@@ -173,21 +151,23 @@ export function openCall(index: number, first: ToolCallDelta, parts: OutputParts
   }
 
   return {
-    kind: 'call',
+    kind: 'call' as const,
     index,
+    /** The index of the call among the calls. */
     source: first.index,
-    add({ function: wire }) {
+    add({ function: wire }: ToolCallDelta) {
       const piece = wire?.arguments ?? ''
       if (piece === '') return
       text += piece
       if (!isCustom) send('response.function_call_arguments.delta', { ...place, delta: piece })
     },
-    isWhole() {
+    /** Whether its arguments are whole JSON, so that another call may begin. */
+    isWhole(): boolean {
       // Asked again for each further call: a text that has not grown is not parsed again.
       if (checked.length !== text.length) checked = { length: text.length, isWhole: parseObject(text) !== undefined }
       return checked.isWhole
     },
-    close(status) {
+    close(status: string): JsonObject {
       const item = callItem(wholeCall(), index, status, parts)
       if (isCustom) {
         const input = inputOf(text) ?? text
@@ -205,27 +185,29 @@ export function openCall(index: number, first: ToolCallDelta, parts: OutputParts
 }
 
 /** An item of a provider of this dialect that our shape does not have, such as a search: its events, at a place of ours. */
-export function openOther(index: number, added: JsonObject, parts: OutputParts, send: Send): OpenOther {
+export function openOther(index: number, added: JsonObject, parts: OutputParts, send: Send) {
   const begun = objectOf(added['item'])
   let item: JsonObject = { ...begun, id: stringOf(begun['id']) ?? itemId('item', parts.response, index) }
   let isDone = false
   if (added['type'] === 'response.output_item.added') send('response.output_item.added', { output_index: index, item })
 
   return {
-    kind: 'other',
+    kind: 'other' as const,
     index,
+    /** The item's place in the stream that it came from. */
     source: wholeOf(added['output_index']) ?? 0,
-    pass(event) {
+    pass(event: JsonObject) {
       const { type, sequence_number: _number, ...fields } = event
       if (type === 'response.output_item.added') return
       if (type === 'response.output_item.done') {
         isDone = true
         item = { ...objectOf(fields['item']), id: item['id'] }
-        return send('response.output_item.done', { output_index: index, item })
+        send('response.output_item.done', { output_index: index, item })
+        return
       }
       send(String(type), { ...fields, ...('item_id' in fields && { item_id: item['id'] }), output_index: index })
     },
-    close(status) {
+    close(status: string): JsonObject {
       if (!isDone) send('response.output_item.done', { output_index: index, item: { ...item, status } })
       return isDone ? item : { ...item, status }
     },

@@ -24,17 +24,7 @@ import {
   wantsReasoning,
 } from './output.ts'
 import { endingOf, writeError } from './response.ts'
-import {
-  type OpenCall,
-  type OpenItem,
-  type OpenMessage,
-  type OpenOther,
-  type OpenReasoning,
-  openCall,
-  openMessage,
-  openOther,
-  openReasoning,
-} from './stream-items.ts'
+import { type OpenItem, openCall, openMessage, openOther, openReasoning } from './stream-items.ts'
 
 const none: readonly unknown[] = []
 
@@ -81,7 +71,7 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
 
   function close(status = 'completed'): void {
     if (!open) return
-    if (open.kind === 'call') ended.add((open as OpenCall).source)
+    if (open.kind === 'call') ended.add(open.source)
     output.push(open.close(status))
     open = undefined
     if (signature && output.at(-1)?.['type'] === 'message') {
@@ -108,16 +98,16 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
     }
   }
 
-  function message(about: JsonObject = {}): OpenMessage {
-    if (open?.kind === 'message') return open as OpenMessage
+  function message(about: JsonObject = {}): ReturnType<typeof openMessage> {
+    if (open?.kind === 'message') return open
     clear()
     const opened = openMessage(nextPlace(), about, parts, send)
     open = opened
     return opened
   }
 
-  function reasoning(): OpenReasoning {
-    if (open?.kind === 'reasoning') return open as OpenReasoning
+  function reasoning(): ReturnType<typeof openReasoning> {
+    if (open?.kind === 'reasoning') return open
     clear()
     const opened = openReasoning(nextPlace(), isWanted, parts, send)
     open = opened
@@ -126,10 +116,10 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
 
   function addCall(piece: ToolCallDelta): void {
     const { index } = piece
-    if (open?.kind === 'call' && (open as OpenCall).source === index) return (open as OpenCall).add(piece)
+    if (open?.kind === 'call' && open.source === index) return open.add(piece)
     if (ended.has(index)) return refuseLate(piece)
     const queue = waiting.get(index)
-    if (queue || (open?.kind === 'call' && !(open as OpenCall).isWhole())) {
+    if (queue || (open?.kind === 'call' && !open.isWhole())) {
       if (queue) queue.push(piece)
       else waiting.set(index, [piece])
       return
@@ -181,12 +171,13 @@ export function createStreamWriter(request: ChatRequest, { id, seal }: ResponseO
 
   /** The events of a hosted tool's item, by its place in its own stream. */
   function writeOther(event: JsonObject): void {
-    const isOpen = open?.kind === 'other' && (open as OpenOther).source === (wholeOf(event['output_index']) ?? 0)
-    if (!isOpen) {
+    let other = open?.kind === 'other' && open.source === (wholeOf(event['output_index']) ?? 0) ? open : undefined
+    if (!other) {
       clear()
-      open = openOther(nextPlace(), event, parts, send)
+      other = openOther(nextPlace(), event, parts, send)
+      open = other
     }
-    ;(open as OpenOther).pass(event)
+    other.pass(event)
     if (event['type'] === 'response.output_item.done') close()
   }
 

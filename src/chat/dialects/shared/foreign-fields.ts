@@ -1,86 +1,10 @@
 import { isObject, type JsonObject, objectOf, objectsOf, stringOf } from '../../protocol/json-object.ts'
 import type { ChatRequest, ContentPart, ExtraContent, Message } from '../../protocol/messages.ts'
+import { isHarmless } from './harmless-fields.ts'
 import { includedLogprobs } from './request-fields.ts'
 
 /** The keys of dialects' own fields in `extra_content`. */
 export type Owner = 'anthropic' | 'ollama' | 'responses'
-
-/**
- * Fields that may be left out unnamed, by their dialect, each with the reason: it changes nothing in an answer, or our own
- * shape holds it too.
- */
-export const harmlessForeign: Readonly<Record<Owner, Readonly<Record<string, string>>>> = {
-  anthropic: {
-    cache_control: 'a cache hint: lower cost, same answer',
-    metadata: 'labels for the provider’s own records',
-    diagnostics: 'reports of the provider’s cache',
-    billing_policy: 'billing',
-    fallback_credit_token: 'billing',
-    user_profile_id: 'the user or workspace, for the provider’s own records',
-    workspace_id: 'the user or workspace, for the provider’s own records',
-    // A tool that would be loaded later is there from the start, and arguments that come early come in time.
-    defer_loading: 'when a tool is shown to the model',
-    eager_input_streaming: 'how early arguments are streamed',
-    type: 'the type of a tool that is nothing but a function',
-    title: 'read as the name of a file',
-    temperature: 'read as the sampling of our shape',
-    top_p: 'read as the sampling of our shape',
-    top_k: 'read as the sampling of our shape',
-    output_format: 'read as the format of our shape',
-    is_error: 'written as words',
-    content: 'its blocks are named one by one',
-    turn: 'its fields are named one by one',
-  },
-  ollama: {
-    keep_alive: 'how long a model stays in memory',
-    tools: 'an empty list',
-    format: 'no format',
-    index: 'the number of a call',
-    type: 'the type of a call that is nothing but a function',
-  },
-  responses: {
-    instructions: 'read as a system message',
-    tools: 'each is named by itself',
-    tool_choice: 'read as the choice of our shape',
-    parallel_tool_calls: 'read as a field of our shape',
-    text: 'read as the format of our shape; its other fields are named by themselves',
-    reasoning: 'read as the effort of our shape; summaries are shown where a provider thinks aloud',
-    temperature: 'read as the sampling of our shape',
-    top_p: 'read as the sampling of our shape',
-    max_output_tokens: 'read as the limit of our shape',
-    user: 'read as a field of our shape',
-    metadata: 'labels that are repeated in the answer',
-    client_metadata: 'labels for the provider’s own records',
-    safety_identifier: 'the end user, for the provider’s abuse detection',
-    prompt_cache_key: 'a cache hint: lower cost, same answer',
-    prompt_cache_retention: 'a cache hint: lower cost, same answer',
-    prompt_cache_options: 'a cache hint: lower cost, same answer',
-    stream_options: 'which pieces of a stream are shown: ours to do',
-    include: 'its values are named one by one',
-    top_logprobs: 'named with the logprobs that it belongs to',
-    store: 'whether an answer is kept: ours to do',
-    previous_response_id: 'an answer kept here: ours to do',
-    conversation: 'a conversation kept here: ours to do',
-    background: 'whether the client waits: ours to do',
-    sealed: 'how reasoning is read: ours to do',
-    compact: 'whether a provider compacts by itself: ours to do',
-    truncation: 'what is left out of a long conversation: ours to do',
-    // Beside messages, parts, calls and tools:
-    id: 'the name of an item',
-    status: 'how an item ended',
-    phase: 'a hint which of an answer’s texts is the last',
-    items: 'they are named one by one',
-    before: 'they are named one by one',
-    after: 'they are named one by one',
-    custom: 'written as a function',
-    namespace: 'written in the name of a function',
-    name: 'written in the name of a function',
-    output_schema: 'the shape of a tool’s output, which its output shows',
-    defer_loading: 'when a tool is shown to the model',
-    annotations: 'sources of an earlier text',
-    logprobs: 'facts about an earlier text',
-  },
-}
 
 /** Fields with other fields inside: each is named by itself. */
 const nested: ReadonlySet<string> = new Set(['output_config', 'options'])
@@ -129,7 +53,7 @@ function mayHoldForeign({ extra_content: extra, tools, messages }: ChatRequest):
 
 function fieldsIn(extra: ExtraContent | undefined, owner: Owner): readonly string[] {
   return Object.entries(objectOf(extra?.[owner])).flatMap(([name, value]) => {
-    if (Object.hasOwn(harmlessForeign[owner], name) || !isAsked(name, value)) return []
+    if (isHarmless(owner, name) || !isAsked(name, value)) return []
     if (name === 'betas') return objectOrList(value).map((beta) => `the beta ${beta}`)
     if (!nested.has(name)) return [name]
     return Object.keys(objectOf(value)).filter((inner) => !ofConfig.has(inner))

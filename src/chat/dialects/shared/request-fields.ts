@@ -1,6 +1,7 @@
 import type { Dialect } from '../../protocol/dialect.ts'
 import { isObject, objectOf } from '../../protocol/json-object.ts'
 import type { ChatRequest } from '../../protocol/messages.ts'
+import { isHarmless } from './harmless-fields.ts'
 
 /** The value of the Responses dialect's `include` that asks for the probabilities of tokens. */
 export const includedLogprobs = 'message.output_text.logprobs'
@@ -86,27 +87,13 @@ const renamed: Readonly<Record<string, Place>> = {
 }
 
 /** Fields that are no setting of a model: each is written or named by itself, or is ours to do. */
-const elsewhere: ReadonlySet<string> = new Set([
-  ...['model', 'messages', 'stream', 'tools', 'functions', 'function_call', 'extra_content'],
-])
+const elsewhere: ReadonlySet<string> = new Set([...['model', 'messages', 'stream', 'tools', 'extra_content']])
 
 /** Fields that a dialect knows and some of its models refuse. */
 const refusable: ReadonlySet<string> = new Set([
   ...['temperature', 'top_p', 'top_k', 'presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs'],
   ...['top_logprobs', 'reasoning_effort'],
 ])
-
-/** Fields that do not change an answer, each with the reason: a dialect without them leaves them out unnamed. */
-export const harmless: Readonly<Record<string, string>> = {
-  user: 'the end user, for the provider’s abuse detection',
-  safety_identifier: 'the end user, for the provider’s abuse detection',
-  metadata: 'labels that the provider keeps with a stored answer',
-  prompt_cache_key: 'a cache hint: lower cost, same answer',
-  prompt_cache_retention: 'a cache hint: lower cost, same answer',
-  prompt_cache_options: 'a cache hint: lower cost, same answer',
-  stream_options: 'which pieces of a stream are shown: ours to do',
-  prediction: 'a guess of the answer, which makes it faster and nothing else',
-}
 
 /** Values that ask for nothing, or for the default. */
 const neutral: Readonly<Record<string, readonly unknown[]>> = {
@@ -136,7 +123,7 @@ export function lostFields(request: ChatRequest, id: Dialect['id'], sent: Body):
   let lost: string[] | undefined
   for (const name in request) {
     const place = id === 'openai-chat' ? (renamed[name] ?? field(name)) : places[id][name]
-    if (elsewhere.has(name) || (place && place(sent) !== undefined) || Object.hasOwn(harmless, name)) continue
+    if (elsewhere.has(name) || (place && place(sent) !== undefined) || isHarmless('ours', name)) continue
     if (isAsked(request[name], neutral[name] ?? [])) lost = [...(lost ?? []), name]
   }
   if (!lost) return nothing
