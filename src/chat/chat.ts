@@ -110,7 +110,7 @@ export { createReasoningSeals, isSealed, type ReasoningSeals } from './sealed-re
 export { textLength } from './text-length.ts'
 export { pinOf } from './tools/pins.ts'
 export { createToolQuestions, type ToolQuestions } from './tools/questions.ts'
-export type { ShownCall, ToolChat } from './tools/rounds.ts'
+export type { ToolChat } from './tools/rounds.ts'
 export type { ServerTool, ToolResult, ToolServer } from './tools/tool-server.ts'
 export { type AskedCall, createToolbox, mostRounds, type Toolbox } from './tools/toolbox.ts'
 export type { AskedPlace, RequestWatch, ToldAttempt } from './watch.ts'

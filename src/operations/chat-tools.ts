@@ -7,18 +7,16 @@ import {
   type RoutedReply,
   type RoutedStream,
   type RouteReport,
-  type ShownCall,
   type Toolbox,
   type ToolChat,
   type ToolServer,
 } from '../chat/chat.ts'
+import type { completeRounds } from '../chat/tools/rounds.ts'
 import { toAppError } from '../errors.ts'
 import { usdOf } from '../usage/usage.ts'
 
 /** The calls of tools that have ended, where there are tools; of a stream those so far. */
-interface WithCalls {
-  readonly calls?: readonly ShownCall[]
-}
+type WithCalls = Partial<Pick<Awaited<ReturnType<typeof completeRounds>>, 'calls'>>
 
 /** A stream, with the message of its last round where tools were called in it. */
 export type ToolStream = RoutedStream & WithCalls & { readonly answer?: () => Message | undefined }
@@ -34,10 +32,10 @@ export async function completeWithTools(
   if (!servers || servers.length === 0) return router.complete(call, signal)
   const { tools, left } = await serviceTools(app, call, servers)
   if (!tools) return warned(await router.complete(call, signal), left)
-  const { completeRounds } = await import('../chat/tools/rounds.ts')
+  const rounds = await import('../chat/tools/rounds.ts')
   try {
-    const rounds = await completeRounds({ ...tools, router, call, signal })
-    return warned({ ...rounds, booking: wholeBooking(rounds.bookings) }, left)
+    const all = await rounds.completeRounds({ ...tools, router, call, signal })
+    return warned({ ...all, booking: wholeBooking(all.bookings) }, left)
   } finally {
     await tools.toolbox.close()
   }

@@ -8,11 +8,10 @@ import {
   type ReadyIterator,
   type RouteReport,
   readyIn,
-  type ShownCall,
   textOf,
 } from '../chat/chat.ts'
 import { type FailureCode, toAppError } from '../errors.ts'
-import type { AnswerRecord, CallRecord, SentRecord } from '../personas/personas.ts'
+import type { AnswerRecord, SentRecord } from '../personas/personas.ts'
 import type { ChatOrder, ChatPlace, Finish, Keep, ReadyChat } from './chat-order.ts'
 import type { ToolStream } from './chat-tools.ts'
 import type { Call } from './operation.ts'
@@ -218,7 +217,15 @@ const mostCalls = 40
 const longestArguments = 2_000
 const longestResult = 5_000
 
-function keptCall({ server, tool, state, arguments: given, result }: ShownCall): CallRecord {
+type CallRecord = NonNullable<AnswerRecord['calls']>[number]
+
+function keptCall({
+  server,
+  tool,
+  state,
+  arguments: given,
+  result,
+}: NonNullable<ToolStream['calls']>[number]): CallRecord {
   const within = (text: string, most: number) => (text.length <= most ? text : `${text.slice(0, most)} …`)
   return {
     server,

@@ -18,7 +18,6 @@ export { compaction, isCompaction, replaceable, replacedLength, summaryRequest }
 export {
   type Among,
   type AnswerRecord,
-  type CallRecord,
   type Branch,
   type Conversation,
   type ConversationSearch,
