@@ -11,12 +11,11 @@ import {
   type ToolChat,
   type ToolServer,
 } from '../chat/chat.ts'
-import type { completeRounds } from '../chat/tools/rounds.ts'
 import { toAppError } from '../errors.ts'
 import { usdOf } from '../usage/usage.ts'
 
 /** The calls of tools that have ended, where there are tools; of a stream those so far. */
-type WithCalls = Partial<Pick<Awaited<ReturnType<typeof completeRounds>>, 'calls'>>
+type WithCalls = Partial<Pick<Awaited<ReturnType<typeof import('../chat/tools/rounds.ts')['completeRounds']>>, 'calls'>>
 
 /** A stream, with the message of its last round where tools were called in it. */
 export type ToolStream = RoutedStream & WithCalls & { readonly answer?: () => Message | undefined }
