@@ -1,3 +1,4 @@
+// Some with --all only: a real client program.
 import { clientPrograms } from './client-programs.ts'
 import { programSuite } from './program-suite.ts'
 

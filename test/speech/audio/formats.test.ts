@@ -95,27 +95,30 @@ test('a title is the beginning of the text on one line', () => {
 if (hasPlayers)
   for (const format of ['mp3', 'opus', 'flac'] as const)
     for (const seconds of isWholeRun ? [0.3, 2.345, 31.7] : [0.3])
-      test(`${format} of ${seconds} s is read by ffprobe and by sox, with its tags and its length`, async () => {
-        const pcm = tone(seconds)
-        for (const dataBytes of [pcm.length, undefined]) {
-          const path = written(format, await encoded(format, divided(pcm), { dataBytes }))
-          const { format: facts, streams } = JSON.parse(probe(path, 'format=duration:format_tags:stream_tags'))
-          const found = { ...facts.tags, ...streams[0].tags }
-          assert.is(found.title ?? found.TITLE, tags.title)
-          assert.is(found.artist ?? found.ARTIST, 'alba')
-          const isUnknown = format === 'flac' && dataBytes === undefined
-          const length = isUnknown ? decoded(path).length / 2 / rate : Number(facts.duration)
-          assert.ok(Math.abs(length - seconds) < 0.05, `${length} s`)
-          if (!isUnknown && soxFormats.has(format)) {
-            const sox = Number(execFileSync('sox', ['--i', '-D', path], { encoding: 'utf8' }))
-            assert.ok(Math.abs(sox - seconds) < 0.05, `sox: ${sox} s`)
+      (format === 'opus' ? test : test.whole)(
+        `${format} of ${seconds} s is read by ffprobe and by sox, with its tags and its length`,
+        async () => {
+          const pcm = tone(seconds)
+          for (const dataBytes of [pcm.length, undefined]) {
+            const path = written(format, await encoded(format, divided(pcm), { dataBytes }))
+            const { format: facts, streams } = JSON.parse(probe(path, 'format=duration:format_tags:stream_tags'))
+            const found = { ...facts.tags, ...streams[0].tags }
+            assert.is(found.title ?? found.TITLE, tags.title)
+            assert.is(found.artist ?? found.ARTIST, 'alba')
+            const isUnknown = format === 'flac' && dataBytes === undefined
+            const length = isUnknown ? decoded(path).length / 2 / rate : Number(facts.duration)
+            assert.ok(Math.abs(length - seconds) < 0.05, `${length} s`)
+            if (!isUnknown && soxFormats.has(format)) {
+              const sox = Number(execFileSync('sox', ['--i', '-D', path], { encoding: 'utf8' }))
+              assert.ok(Math.abs(sox - seconds) < 0.05, `sox: ${sox} s`)
+            }
+            const heard = decoded(path)
+            assert.ok(heard.length >= 2 * rate * (seconds - 0.05), `${heard.length / 2 / rate} s`)
+            if (format === 'flac') assert.equal(heard, pcm)
+            else assert.ok(likeness(heard, pcm) > 0.98, String(likeness(heard, pcm)))
           }
-          const heard = decoded(path)
-          assert.ok(heard.length >= 2 * rate * (seconds - 0.05), `${heard.length / 2 / rate} s`)
-          if (format === 'flac') assert.equal(heard, pcm)
-          else assert.ok(likeness(heard, pcm) > 0.98, String(likeness(heard, pcm)))
-        }
-      })
+        },
+      )
 
 /** The best correlation of two recordings, one of them up to 50 ms later. */
 function likeness(one: Buffer, other: Buffer): number {

@@ -1,3 +1,4 @@
+// Some with --all only: a whole sample.
 import * as assert from 'uvu/assert'
 import { joinSamples } from '../../../speech/audio/sample-queue.ts'
 import { changeSpeed } from '../../../speech/audio/speed.ts'
@@ -27,7 +28,7 @@ test('texts of some samples have their share of samples', async () => {
     assert.is((await atSpeed(tone.subarray(0, size), 64, 2)).length, size / 2, `${size}`)
 })
 
-test('the built-in voice speaks at the speed of the request, whole and streamed, at its pitch', async () => {
+test.whole('the built-in voice speaks at the speed of the request, whole and streamed, at its pitch', async () => {
   await using server = await openSpeech('voxb-tts')
   const say = async (body: object) => {
     const input = 'We know a lot more now, and all of us are well. Nobody was away.'
