@@ -17,7 +17,7 @@ export { readSpan, type Span } from './file-span.ts'
 export { createFile, type FileWriter } from './file-writer.ts'
 export { imageSize } from './image-size.ts'
 export { isoTime } from './iso-time.ts'
-export { joinInTurns } from './join-bytes.ts'
+export { joinInTurns, readBytes } from './join-bytes.ts'
 export {
   canonicalize,
   defaultJsonLimits,
