@@ -1,7 +1,7 @@
 import { rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError } from '../src/errors.ts'
-import { makeFolder, signatureMismatch } from '../src/formats/formats.ts'
+import { makeFolder, readBytes, signatureMismatch } from '../src/formats/formats.ts'
 import { connectionSentence, hostRange } from '../src/http/http.ts'
 import { startDeadline } from './deadline.ts'
 
@@ -99,16 +99,8 @@ async function download(url: string, token: string | undefined, signal?: AbortSi
 }
 
 async function readAnswer(response: Response): Promise<Buffer> {
-  if (response.ok) {
-    const pieces: Uint8Array[] = []
-    let size = 0
-    for await (const piece of response.body ?? []) {
-      size += piece.length
-      if (size > largestVoiceBytes) throw new AppError('invalid', 'The voice file is larger than 64 MiB')
-      pieces.push(piece)
-    }
-    return Buffer.concat(pieces)
-  }
+  const tooLong = () => new AppError('invalid', 'The voice file is larger than 64 MiB')
+  if (response.ok) return response.body ? readBytes(response.body, largestVoiceBytes, tooLong) : Buffer.of()
   await response.body?.cancel()
   if (response.status === 404) throw new AppError('not_found', 'Voice file not found on the model hub')
   if (response.status === 401 || response.status === 403)

@@ -1,6 +1,7 @@
 import { type LookupAddress, lookup } from 'node:dns'
 import { performance } from 'node:perf_hooks'
 import { AppError } from '../errors.ts'
+import { readBytes } from '../formats/formats.ts'
 import { addressRange, connectionSentence, deadlineReached, type HttpResponse, hostRange } from '../http/http.ts'
 import { openHttpClient, type Resolve } from '../http-client/http-client.ts'
 import { version } from '../version.ts'
@@ -100,20 +101,14 @@ async function fileOf(response: HttpResponse, url: URL, limit: number): Promise<
   if (status === 404 || status === 410) throw new AppError('no_input', `${url.href} was not found (status ${status})`)
   if (status < 200 || status > 299) throw new AppError('unavailable', `${url.href} answered with status ${status}`)
   if (Number(response.headers['content-length'] ?? 0) > limit) throw tooLarge(url, limit)
-  const pieces: Uint8Array[] = []
-  let length = 0
-  for await (const piece of response.body) {
-    length += piece.length
-    if (length > limit) throw tooLarge(url, limit)
-    pieces.push(piece)
-  }
+  const bytes = await readBytes(response.body, limit, () => tooLarge(url, limit))
   const contentType = String(response.headers['content-type'] ?? '')
   const charset = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType)?.[1]
   return {
     url: url.href,
     type: contentType.split(';')[0]!.trim().toLowerCase() || undefined,
     charset,
-    bytes: Buffer.concat(pieces),
+    bytes,
   }
 }
 

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts'
 
 /** The failure of a file, by the action that it calls for. */
-export type ProblemKind =
+type ProblemKind =
   /** The data differs from the export. */
   | 'damaged'
   /** Another program, or a newer version, would understand it. */

@@ -10,14 +10,14 @@ export { counted, waitText } from './counted.ts'
 export { csvLine } from './csv.ts'
 export { dataUrl, parseDataUrl } from './data-url.ts'
 export { displayName } from './display-name.ts'
-export { damaged, FileError, type ProblemKind, unsupported } from './file-error.ts'
+export { damaged, FileError, unsupported } from './file-error.ts'
 export { ageIntro, type FileKind, fileKindOf, formatNameOf } from './file-kind.ts'
 export { signatureMismatch } from './file-signature.ts'
 export { readSpan, type Span } from './file-span.ts'
 export { createFile, type FileWriter } from './file-writer.ts'
 export { imageSize } from './image-size.ts'
 export { isoTime } from './iso-time.ts'
-export { joinInTurns } from './join-bytes.ts'
+export { joinInTurns, readBytes } from './join-bytes.ts'
 export {
   canonicalize,
   defaultJsonLimits,

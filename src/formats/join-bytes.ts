@@ -19,3 +19,15 @@ export async function joinInTurns(pieces: readonly Buffer[], length: number, wor
   }
   return joined
 }
+
+/** Reads all of a body, which may have no end. Throws what `tooLong` makes when it has more than `limit` bytes. */
+export async function readBytes(body: AsyncIterable<Uint8Array>, limit: number, tooLong: () => Error): Promise<Buffer> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of body) {
+    length += piece.length
+    if (length > limit) throw tooLong()
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces)
+}

@@ -63,34 +63,32 @@ async function setRateLimit({ address, header }: PublicCall, { logins }: Account
   header('ratelimit', `"login";r=${left};t=${resetSeconds}`)
 }
 
-export const register = defineOperation({
-  name: 'auth.register',
+/** What makes an account and logs it in. */
+const opensAccount = {
   login: 'opens',
   failures: [429],
-  route: 'POST /api/auth/register',
   access: 'public',
   createsFirstUser: true,
-  blockedInSingleUserMode: true,
-  summary: 'Creates an account and logs it in; the first one is the administrator.',
   limit,
   input: newcomer,
   output: loginAnswer,
   status: 201,
+} as const
+
+export const register = defineOperation({
+  name: 'auth.register',
+  route: 'POST /api/auth/register',
+  ...opensAccount,
+  blockedInSingleUserMode: true,
+  summary: 'Creates an account and logs it in; the first one is the administrator.',
   run: async ({ app, address }, input) => (await app.accounts()).logins.register(input, address),
 })
 
 export const setUp = defineOperation({
   name: 'auth.setup',
-  login: 'opens',
-  failures: [429],
   route: 'POST /api/auth/setup',
-  access: 'public',
-  createsFirstUser: true,
+  ...opensAccount,
   summary: 'Creates the administrator and logs them in, while there is no user.',
-  limit,
-  input: newcomer,
-  output: loginAnswer,
-  status: 201,
   run: async ({ app, address }, input) => (await app.accounts()).logins.setUp(input, address),
 })
 

@@ -70,9 +70,7 @@ export async function logIn(cli: Cli, url: string | undefined, options: LoginOpt
 
   async function tokenForPassword(): Promise<string> {
     const username = options.username ?? (await askText(cli, 'Username', '--username'))
-    const password = options.passwordStdin
-      ? (await readSecrets(cli, 1))[0]!
-      : await askSecret(cli, 'Password', '--password-stdin')
+    const password = await askSecret(cli, 'Password', '--password-stdin', { piped: options.passwordStdin })
     const remote = openRemote({ server, token: undefined, insecure })
     return (await remote.ask(login, { username, password }, cli.signal())).token
   }

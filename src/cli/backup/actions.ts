@@ -21,8 +21,9 @@ interface PassphraseOptions {
 
 /** Backs up everything and prints the name of the backup. */
 export async function create(cli: Cli, options: PassphraseOptions & { readonly encrypt?: boolean }): Promise<void> {
-  const passphrase =
-    options.encrypt || options.passphraseStdin ? await newPassphrase(cli, options.passphraseStdin === true) : undefined
+  const isEncrypted = options.encrypt || options.passphraseStdin
+  const asked = { twice: true, piped: options.passphraseStdin }
+  const passphrase = isEncrypted ? await askSecret(cli, 'Passphrase', '--passphrase-stdin', asked) : undefined
   const kept = await atHome(
     cli,
     async (backups, progress, app) => {
@@ -211,11 +212,6 @@ function isAge(file: string): boolean {
     // The later full read reports that the file cannot be read.
     return false
   }
-}
-
-async function newPassphrase(cli: Cli, fromStdin: boolean): Promise<string> {
-  if (fromStdin) return (await readSecrets(cli, 1))[0]!
-  return askSecret(cli, 'Passphrase', '--passphrase-stdin', { twice: true })
 }
 
 function textOf(cli: Cli, { name, created_at, program, schema, users, files, bytes, keys }: VerifiedBackup): string {

@@ -20,7 +20,7 @@ import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
 import { given } from '../terminal/parsers.ts'
 import { openProgress } from '../terminal/progress.ts'
-import { askSecret, readSecrets } from '../terminal/prompts.ts'
+import { askSecret } from '../terminal/prompts.ts'
 import { streamStdin } from '../terminal/stdin.ts'
 import { listing } from '../terminal/table.ts'
 import { timeText } from '../terminal/times.ts'
@@ -70,7 +70,8 @@ export async function exportPackage(cli: Cli, id: string, options: ExportOptions
     throw new AppError('usage', 'Refusing to write binary data to a terminal', { details: ['Use -o FILE'] })
   if (toFile && !force && existsSync(output))
     throw new AppError('cannot_create', `${output} already exists`, { details: ['Add --force to replace it'] })
-  const passphrase = isEncrypted ? await newPassphrase(cli, options.passphraseStdin === true) : undefined
+  const asked = { twice: true, piped: options.passphraseStdin }
+  const passphrase = isEncrypted ? await askSecret(cli, 'Passphrase', '--passphrase-stdin', asked) : undefined
   const answer = await cli.ask(exportPersona, { ...fieldsOf(cli, exportPersona), id, format, ...given({ passphrase }) })
   const body = watched(cli, bytesOf(answer), Number(answer.headers['x-package-bytes']), 'exported')
   if (toFile) await save(cli, output, body)
@@ -101,11 +102,6 @@ function summaryOf({ imported, ...about }: z.output<typeof importPersona.output>
 
 function formatOf({ format, output }: ExportOptions): ExportOptions['format'] | 'card_png' {
   return format === 'card' && output?.toLowerCase().endsWith('.png') ? 'card_png' : format
-}
-
-async function newPassphrase(cli: Cli, fromStdin: boolean): Promise<string> {
-  if (fromStdin) return (await readSecrets(cli, 1))[0]!
-  return askSecret(cli, 'Passphrase', '--passphrase-stdin', { twice: true })
 }
 
 /** A package file with its passphrase. Throws `no_input` for a file that cannot be read. */

@@ -4,7 +4,7 @@ import ky, { type KyResponse } from 'ky'
 import type { z } from 'zod'
 import { createEventReader } from '../../chat/chat.ts'
 import { AppError, type AppErrorOptions, failureOfStatus, isFailureCode } from '../../errors.ts'
-import { parseJson } from '../../formats/formats.ts'
+import { parseJson, readBytes } from '../../formats/formats.ts'
 import { addressRange, connectionFailure, hostRange, isLocalName } from '../../http/http.ts'
 import { Download, type Operation } from '../../operations/operations.ts'
 import { version } from '../../version.ts'
@@ -234,18 +234,13 @@ function parseAnswer(text: string): unknown {
 }
 
 async function textOf(response: Response): Promise<string> {
-  const pieces: Uint8Array[] = []
-  let size = 0
+  if (!response.body) return ''
+  const tooLong = () => new AppError('protocol', "The server's answer is too long")
   try {
-    for await (const piece of response.body ?? []) {
-      size += piece.length
-      if (size > longestAnswer) throw new AppError('protocol', "The server's answer is too long")
-      pieces.push(piece)
-    }
+    return (await readBytes(response.body, longestAnswer, tooLong)).toString('utf8')
   } catch (reason) {
     throw reason instanceof AppError ? reason : brokenOff(reason)
   }
-  return Buffer.concat(pieces).toString('utf8')
 }
 
 /** The failure of a response: the server's own code, else the one of its status. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { parseJson } from '../../formats/formats.ts'
+import { parseJson, readBytes } from '../../formats/formats.ts'
 import { connectionSentence } from '../../http/http.ts'
 import type { Cli } from './cli.ts'
 import { readJsonInput } from './files.ts'
@@ -45,12 +45,6 @@ async function fetchJson(url: string, limit: number, signal: AbortSignal): Promi
 
 /** Reads no more than the limit: an answer may have no end. */
 async function textOf({ body }: Response, url: string, limit: number): Promise<string> {
-  const pieces: Uint8Array[] = []
-  let bytes = 0
-  for await (const piece of body ?? []) {
-    bytes += piece.length
-    if (bytes > limit) throw new AppError('too_large', `${url} holds more than ${Math.round(limit / 1024)} KiB`)
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces).toString('utf8')
+  const tooLong = () => new AppError('too_large', `${url} holds more than ${Math.round(limit / 1024)} KiB`)
+  return body ? (await readBytes(body, limit, tooLong)).toString('utf8') : ''
 }

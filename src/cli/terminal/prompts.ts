@@ -79,13 +79,17 @@ export async function askText(cli: Cli, question: string, option: string): Promi
   return askTerminal(cli, { type: 'input', message: question })
 }
 
-/** Asks for a secret on stderr without echo; twice for a new one. Throws `usage` where it cannot ask. */
+/**
+ * Asks for a secret on stderr without echo, twice for a new one, or reads it from stdin where it is `piped`. Throws `usage`
+ * where it can do neither.
+ */
 export async function askSecret(
   cli: Cli,
   question: string,
   option: string,
-  options: { readonly twice?: boolean } = {},
-) {
+  options: { readonly twice?: boolean; readonly piped?: boolean | undefined } = {},
+): Promise<string> {
+  if (options.piped) return (await readSecrets(cli, 1))[0]!
   if (!(await canAsk(cli))) throw new AppError('usage', `Cannot ask without a terminal: pipe it in with ${option}`)
   const ask = (message: string) => askTerminal<string>(cli, { type: 'password', message })
   const secret = await ask(question)

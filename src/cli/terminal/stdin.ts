@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { AppError } from '../../errors.ts'
+import { readBytes } from '../../formats/formats.ts'
 import type { Cli } from './cli.ts'
 import { note } from './output.ts'
 
@@ -10,14 +11,8 @@ const silenceMs = 3_000
 
 /** Reads all of stdin, as `streamStdin` does. Throws `too_large` beyond the limit in bytes. */
 export async function readStdin(cli: Cli, limit = defaultLimit): Promise<Buffer> {
-  const pieces: Buffer[] = []
-  let size = 0
-  for await (const piece of streamStdin(cli)) {
-    size += piece.length
-    if (size > limit) throw new AppError('too_large', `Standard input holds more than ${sizeOf(limit)}`)
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces)
+  const tooLong = () => new AppError('too_large', `Standard input holds more than ${sizeOf(limit)}`)
+  return readBytes(streamStdin(cli), limit, tooLong)
 }
 
 /** Reads all of stdin as a text, as `readStdin` and `textFrom` do. */

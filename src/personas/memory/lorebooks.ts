@@ -47,10 +47,7 @@ export function createLorebooks({ store, clock }: LorebooksParts) {
     kept.delete(persona.id)
     const index = known?.version === version ? known.index : await read(persona)
     kept.set(persona.id, { version, index })
-    for (const id of kept.keys()) {
-      if (kept.size <= mostKept) break
-      kept.delete(id)
-    }
+    if (kept.size > mostKept) kept.delete(kept.keys().next().value!)
     return index
   }
 

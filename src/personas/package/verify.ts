@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { canonicalize, damaged, FileError, type ProblemKind } from '../../formats/formats.ts'
+import { canonicalize, damaged, FileError } from '../../formats/formats.ts'
 import { chainCheck, isOwnLog } from '../adaptation/log.ts'
 import { fold } from '../adaptation/replay.ts'
 import { type Event, viewLearned } from '../adaptation/state.ts'
@@ -28,7 +28,7 @@ export interface VerifyResult {
   /** One sentence for each problem, naming a broken record. Empty when the package is valid. */
   readonly problems: readonly string[]
   /** The kind of the problems; null when there are none. */
-  readonly kind: ProblemKind | null
+  readonly kind: FileError['kind'] | null
   readonly form: PackageForm | null
   readonly content_hash: string | null
   readonly memories: number
@@ -119,9 +119,9 @@ function isSame(expected: string, actual: string): boolean {
 
 class Findings {
   readonly problems: string[] = []
-  kind: ProblemKind | null = null
+  kind: FileError['kind'] | null = null
 
-  add(problem: string, kind: ProblemKind = 'damaged'): void {
+  add(problem: string, kind: FileError['kind'] = 'damaged'): void {
     // An unsupported package cannot be called damaged.
     if (this.kind !== 'unsupported') this.kind = kind
     this.problems.push(problem)

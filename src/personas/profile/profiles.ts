@@ -227,10 +227,7 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
     pinned.delete(persona.id)
     const texts = known?.mark === mark ? known.texts : await readPinned(persona)
     pinned.set(persona.id, { mark, texts })
-    for (const id of pinned.keys()) {
-      if (pinned.size <= mostKept) break
-      pinned.delete(id)
-    }
+    if (pinned.size > mostKept) pinned.delete(pinned.keys().next().value!)
     return texts
   }
 

@@ -1,6 +1,7 @@
 import { constants, createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { AppError } from '../../../errors.ts'
+import { readBytes } from '../../../formats/formats.ts'
 import { explain } from '../../terminal/files.ts'
 import { shownName } from './delimited.ts'
 
@@ -11,15 +12,8 @@ export async function readNamed(path: string, limit: number, signal: AbortSignal
   const tooLarge = () => new AppError('too_large', `${shownName(path)} is larger than ${limit / mebibyte} MiB`)
   try {
     if ((await stat(path)).size > limit) throw tooLarge()
-    const pieces: Buffer[] = []
-    let length = 0
     // A device or a pipe has no size, and may have no end.
-    for await (const piece of createReadStream(path, { signal })) {
-      length += (piece as Buffer).length
-      if (length > limit) throw tooLarge()
-      pieces.push(piece as Buffer)
-    }
-    return Buffer.concat(pieces)
+    return await readBytes(createReadStream(path, { signal }), limit, tooLarge)
   } catch (reason) {
     if (reason instanceof AppError) throw reason
     signal.throwIfAborted()
