@@ -99,8 +99,8 @@ export function createOllamaRunner({
     },
     /**
      * The target of a chat: the requested model if it is installed, else the preferred one, else the first chat model
-     * that computes on this machine. Undefined when no runner answers or it has no such model. With `hereOnly` a model that
-     * the runner forwards to a remote service is never the target.
+     * that computes on this machine. Undefined when no runner answers or it has no such model. With `hereOnly` a model
+     * that the runner forwards to a remote service is never the target.
      */
     async target(asked: string | undefined, hereOnly = false): Promise<Target | undefined> {
       const chat = (await models())?.filter(({ embedding, remote }) => !embedding && !(hereOnly && remote))
