@@ -41,18 +41,7 @@ export interface ServerHealth extends Health {
   readonly url: string | null
 }
 
-export interface SpeechRouter {
-  /**
-   * Speaks by the plugin that the model names, else the active tts plugin, else the first server that has the voice. A
-   * plugin that points at a closed port of this machine is answered in this process. A description is spoken by the server
-   * that designs voices, a recording by one that clones.
-   */
-  speak(request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer>
-  /** The place that such a text is spoken at first, for the ledger: null for this machine. Throws as `speak` does. */
-  placeOf(request: RoutedSpeech): { readonly plugin: string | null; readonly model: string }
-  /** The health of each speech server: of the one that listens at its plugin's address, else of this process. */
-  health(signal?: AbortSignal): Promise<readonly ServerHealth[]>
-}
+export type SpeechRouter = ReturnType<typeof createSpeechRouter>
 
 /** Default model names of OpenAI's clients: any speech plugin may answer them. */
 const anyModel = /^(?:tts-1(?:-hd)?|gpt-4o(?:-mini)?-tts.*)$/i
@@ -70,9 +59,14 @@ const slowestMs = 300
 /** An error body is read up to this many bytes. */
 const errorLimit = 64 * 1024
 
-export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
+export function createSpeechRouter(parts: SpeechRouterParts) {
   return {
-    async speak({ permits, ...request }, signal) {
+    /**
+     * Speaks by the plugin that the model names, else the active tts plugin, else the first server that has the voice.
+     * A plugin that points at a closed port of this machine is answered in this process. A description is spoken by the
+     * server that designs voices, a recording by one that clones.
+     */
+    async speak({ permits, ...request }: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer> {
       const { voice } = request
       if (typeof voice === 'object') {
         const { server, variant } = serverFor(voice.kind, request.model)
@@ -91,13 +85,15 @@ export function createSpeechRouter(parts: SpeechRouterParts): SpeechRouter {
         return speakHere(parts.open(local), request, signal)
       }
     },
-    placeOf({ voice, speakers, model }) {
+    /** The place that such a text is spoken at first, for the ledger: null for this machine. Throws as `speak` does. */
+    placeOf({ voice, speakers, model }: RoutedSpeech): { readonly plugin: string | null; readonly model: string } {
       if (typeof voice === 'object') return { plugin: null, model: model ?? voice.kind }
       const { id, default_model: name, model_map: list } = pluginFor(model, voice ?? speakers?.[0])
       const chosen = list.find((known) => known === model) ?? name ?? list[0]!
       return { plugin: isServerId(id) ? null : id, model: chosen }
     },
-    health: (signal) => Promise.all(serverIds.map((server) => healthOf(server, signal))),
+    /** The health of each speech server: of the one that listens at its plugin's address, else of this process. */
+    health: (signal?: AbortSignal) => Promise.all(serverIds.map((server) => healthOf(server, signal))),
   }
 
   async function speakHere(service: SpeechService, request: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer> {

@@ -64,27 +64,10 @@ export interface Health {
 }
 
 /** One speech server without HTTP: a manifest, a variant, and the engine that speaks for it. */
-export interface SpeechService {
-  readonly manifest: ServerManifest
-  readonly variant: Variant
-  /** The engine's process that is running now, for measurements. */
-  readonly pid: number | undefined
-  health(): Health
-  /**
-   * Loads the engine ahead of the first request, and what tells languages apart unless only its health is asked for; a failure
-   * is shown by `health` and thrown by the requests.
-   */
-  load(what?: 'all' | 'engine'): Promise<void>
-  /**
-   * Checks the request and prepares its voice. Throws `unavailable` where the variant cannot make such a voice, `invalid`
-   * for an empty description or an unusable recording, and as `Synthesis.open` does.
-   */
-  speak(request: ServiceInput, signal?: AbortSignal): Promise<Speech>
-  close(): Promise<void>
-}
+export type SpeechService = ReturnType<typeof openSpeechService>
 
 /** Opens a server's service; nothing is loaded before `load` or the first request. Throws `usage` for an unknown variant or device. */
-export function openSpeechService(options: ServiceOptions): SpeechService {
+export function openSpeechService(options: ServiceOptions) {
   const manifest = readManifest(options.server)
   const { modelsFolder, cacheFolder = join(modelsFolder, '.cache') } = options
   const named = findVariant(manifest, options.variant)
@@ -119,10 +102,11 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
   return {
     manifest,
     variant,
-    get pid() {
+    /** The engine's process that is running now, for measurements. */
+    get pid(): number | undefined {
       return engine.pid
     },
-    health() {
+    health(): Health {
       const pace = state.loaded ? (synthesis.pace() ?? engine.capabilities.pace) : undefined
       const slow =
         pace !== undefined && pace < 1 ? 'it makes speech slower than it is spoken here: stream the answers' : undefined
@@ -137,10 +121,18 @@ export function openSpeechService(options: ServiceOptions): SpeechService {
         ...(reason === undefined ? {} : { reason }),
       }
     },
-    async load(what = 'all') {
+    /**
+     * Loads the engine ahead of the first request, and what tells languages apart unless only its health is asked for;
+     * a failure is shown by `health` and thrown by the requests.
+     */
+    async load(what: 'all' | 'engine' = 'all') {
       await Promise.all([loadEngine(), what === 'all' && loadDetector()])
     },
-    async speak({ voice, ...request }, signal) {
+    /**
+     * Checks the request and prepares its voice. Throws `unavailable` where the variant cannot make such a voice,
+     * `invalid` for an empty description or an unusable recording, and as `Synthesis.open` does.
+     */
+    async speak({ voice, ...request }: ServiceInput, signal?: AbortSignal): Promise<Speech> {
       const requested = typeof voice === 'object' ? sourceOf(voice) : voice || undefined
       // A substitute engine has the table's voices for every variant.
       if (typeof requested !== 'object' && choice.own && !variant.presets)

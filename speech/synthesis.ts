@@ -51,19 +51,10 @@ export interface SpeechInput<Voice = RequestedVoice> extends Delivery {
   readonly keep_directions?: boolean | undefined
 }
 
-export interface Synthesis {
-  /**
-   * Checks the request and prepares its voice. Throws `invalid` for the text or language, `not_found` for the voice,
-   * `unavailable` for a language or a script the engine does not speak and for word times that it cannot tell, `busy` when
-   * the queue is full.
-   */
-  open(input: SpeechInput, signal?: AbortSignal): Promise<Speech>
-  /** Seconds of speech that the engine made in a second of its latest work: for health. */
-  pace(): number | undefined
-}
+export type Synthesis = ReturnType<typeof createSynthesis>
 
 /** Turns requests into speech with one engine. */
-export function createSynthesis(options: SynthesisOptions): Synthesis {
+export function createSynthesis(options: SynthesisOptions) {
   const { manifest, engine, queueLimit = 32, budgetBytes = 512 * 1024 * 1024 } = options
   const counts = options.counts ?? newSpeechCount()
   const turns = createRequestQueue(queueLimit, counts)
@@ -75,7 +66,12 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
   const speaking = createSpeaking({ ...options, turns, budget, pace, counts, chunkMs })
 
   return {
-    async open(input, signal) {
+    /**
+     * Checks the request and prepares its voice. Throws `invalid` for the text or language, `not_found` for the voice,
+     * `unavailable` for a language or a script the engine does not speak and for word times that it cannot tell, `busy`
+     * when the queue is full.
+     */
+    async open(input: SpeechInput, signal?: AbortSignal): Promise<Speech> {
       const { parts, leftOut } = readText(input)
       const leave = turns.enter()
       try {
@@ -96,6 +92,7 @@ export function createSynthesis(options: SynthesisOptions): Synthesis {
         leave()
       }
     },
+    /** Seconds of speech that the engine made in a second of its latest work: for health. */
     pace: pace.read,
   }
 

@@ -14,12 +14,7 @@ export interface Beginning {
 }
 
 /** One signal at a time, in pieces. Calls are queued in order. */
-export interface FrameDecoder {
-  /** Begins a new signal; resolves when `beginning` is decoded, which calls of `decode` wait for. */
-  reset(beginning?: Beginning): Promise<void>
-  /** The samples of the next frames; not bound to [-1, 1]. */
-  decode(frames: Frames): Promise<Float32Array>
-}
+export type FrameDecoder = ReturnType<typeof frameDecoder>
 
 /** A loaded decoder, for any number of signals at the same time. */
 export interface Decoder {
@@ -28,19 +23,21 @@ export interface Decoder {
 }
 
 /** A signal over a stream of its own: `run` computes the next samples. */
-export function frameDecoder(stream: Stream, run: (frames: Frames) => Promise<Float32Array>): FrameDecoder {
+export function frameDecoder(stream: Stream, run: (frames: Frames) => Promise<Float32Array>) {
   let last: Promise<unknown> = Promise.resolve()
   let resets = 0
   const heard = createRecent<SavedStream>(keptBeginnings)
   return {
-    reset(beginning) {
+    /** Begins a new signal; resolves when `beginning` is decoded, which calls of `decode` wait for. */
+    reset(beginning?: Beginning) {
       const mine = ++resets
       const begun = last.catch(() => undefined).then(() => begin(beginning, () => mine === resets))
       // Frames after a failed beginning fail too.
       last = begun
       return begun
     },
-    decode(frames) {
+    /** The samples of the next frames; not bound to [-1, 1]. */
+    decode(frames: Frames): Promise<Float32Array> {
       const samples = last.then(() => run(frames))
       last = samples.catch(() => undefined)
       return samples

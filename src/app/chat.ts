@@ -14,11 +14,8 @@ import {
   isLoopback,
   type Metering,
   notHere,
-  type ReasoningSeals,
-  type Router,
   type Target,
 } from '../chat/chat.ts'
-import type { Send } from '../http/http.ts'
 import { openHttpClient } from '../http-client/http-client.ts'
 import { defaultChatModel } from '../model-hub/model-hub.ts'
 import type { FactBook, Keys, PluginHost, PluginManifest } from '../plugins/plugins.ts'
@@ -28,16 +25,7 @@ import { installationSecrets } from './accounts.ts'
 import type { Waits } from './waits.ts'
 
 /** Everything a chat needs; loaded at the first chat, since the HTTP client costs a list command more than its own work. */
-export interface Chat {
-  readonly router: Router
-  /** Seals the reasoning that clients keep for their providers. */
-  readonly reasoning: ReasoningSeals
-  readonly ollama: OllamaRunner
-  readonly embedded: OnnxRunner
-  /** Sends to the providers. */
-  readonly send: Send
-  close(): Promise<void>
-}
+export type Chat = ReturnType<typeof openChat>
 
 export interface ChatParts {
   readonly settings: Settings
@@ -58,9 +46,10 @@ export interface ChatParts {
 }
 
 /** The part of the composition root that chats. */
-export function openChat(parts: ChatParts): Chat {
+export function openChat(parts: ChatParts) {
   const { settings, plugins, facts, keys, health, counts, circuits, ownPorts, hop, embedded, metering, waits } = parts
   const now = () => performance.now()
+  /** Seals the reasoning that clients keep for their providers. */
   const reasoning = createReasoningSeals(() => installationSecrets(settings))
   const client = openHttpClient({ allowPrivate: settings.pluginAllowPrivate, ownPorts, hop })
   // The operator's own setting names the local runner, so its address may always be private.
@@ -134,6 +123,7 @@ export function openChat(parts: ChatParts): Chat {
     reasoning,
     ollama,
     embedded,
+    /** Sends to the providers. */
     send: client.send,
     async close() {
       await client.close()

@@ -1,45 +1,23 @@
 import { readWireError } from '../chat/chat.ts'
 import type { HttpClient, HttpClientOptions } from '../http-client/http-client.ts'
-import { type Hub, knownModels, openHub } from '../model-hub/model-hub.ts'
+import { knownModels, openHub } from '../model-hub/model-hub.ts'
 import {
   createKeys,
   createListing,
   createModelLists,
   type Keys,
-  type Listing,
   type ListingParts,
-  type ModelLists,
   type PluginHost,
   type PluginManifest,
   type PluginStore,
   type SecretSource,
   withListedModels,
 } from '../plugins/plugins.ts'
-import {
-  createOnnxRunner,
-  createPulledEmbedder,
-  embeddingForms,
-  type OnnxRunner,
-  type PulledEmbedder,
-} from '../runners/runners.ts'
+import { createOnnxRunner, createPulledEmbedder, embeddingForms } from '../runners/runners.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 
 /** The providers' model lists, and the models on this machine. */
-export interface Models {
-  readonly lists: ModelLists
-  readonly listing: Listing
-  /**
-   * A plugin document with the list that its provider gives for this key, or for the stored one; nothing is stored. Throws as
-   * `fetchRows`, and `protocol` for a list without a chat model.
-   */
-  tried(manifest: PluginManifest, key: string | undefined, signal?: AbortSignal): Promise<PluginManifest>
-  readonly hub: Hub
-  /** Answers chats with pulled models. */
-  readonly embedded: OnnxRunner
-  /** The embedding models that may be pulled, the best first. */
-  readonly pulledEmbedders: readonly PulledEmbedder[]
-  close(): Promise<void>
-}
+export type Models = ReturnType<typeof openModels>
 
 export interface ModelsParts {
   readonly settings: Settings
@@ -58,7 +36,7 @@ const listTimeouts = { connect: 10_000, firstByte: 30_000, idle: 20_000 }
 const listTotal = 60_000
 
 /** The part of the composition root that deals with models. Nothing is asked, started or read before it is needed. */
-export function openModels({ settings, plugins, store, keys, ownPorts, hop, now }: ModelsParts): Models {
+export function openModels({ settings, plugins, store, keys, ownPorts, hop, now }: ModelsParts) {
   const opened: Promise<HttpClient>[] = []
   const providers = lazySend({ allowPrivate: settings.pluginAllowPrivate, ownPorts, hop })
   // The public hub never redirects to a private address; a mirror that the operator chose may lie on one.
@@ -70,11 +48,13 @@ export function openModels({ settings, plugins, store, keys, ownPorts, hop, now 
     token: readSecret('HF_TOKEN', settings.environment)?.value,
     send: files,
   })
+  /** Answers chats with pulled models. */
   const embedded = createOnnxRunner({
     installed: () => hub.installed('chat'),
     preferred: settings.localModel,
     clock: Date.now,
   })
+  /** The embedding models that may be pulled, the best first. */
   const pulledEmbedders = [...embeddingForms].map(([name, form]) =>
     createPulledEmbedder({ name, form, installed: () => hub.find(name) }),
   )
@@ -90,7 +70,11 @@ export function openModels({ settings, plugins, store, keys, ownPorts, hop, now 
     })
   const listing = listingWith(keys)
   return {
-    async tried(manifest, key, signal) {
+    /**
+     * A plugin document with the list that its provider gives for this key, or for the stored one; nothing is stored.
+     * Throws as `fetchRows`, and `protocol` for a list without a chat model.
+     */
+    async tried(manifest: PluginManifest, key: string | undefined, signal?: AbortSignal): Promise<PluginManifest> {
       const trial = key === undefined ? listing : listingWith(singleKey(manifest, key, () => plugins.keyRules()))
       return withListedModels(manifest, await trial.rows(manifest, signal), Date.now())
     },

@@ -6,7 +6,6 @@ import {
   type Adaptation,
   type AskModel,
   type Backups,
-  type Conversations,
   chatHooks,
   createBehind,
   createConversations,
@@ -16,12 +15,8 @@ import {
   createPersonaChat,
   createPersonas,
   createProfiles,
-  type Embedders,
   greetingOf,
   type Memories,
-  type PersonaChat,
-  type Personas,
-  type Profiles,
   scopeOf,
   startMaintenance,
   sweepScratch,
@@ -40,23 +35,7 @@ import type { PackageArea } from './packages.ts'
 import type { Waits } from './waits.ts'
 
 /** Personas, their memories, and saved conversations. */
-export interface PersonaArea {
-  readonly personas: Personas
-  readonly memories: Memories
-  readonly profiles: Profiles
-  readonly conversations: Conversations
-  readonly embedders: Embedders
-  readonly chat: PersonaChat
-  /** The clock of the area, to which "last week" refers: milliseconds since 1970 UTC. */
-  readonly now: () => number
-  /** The stores themselves, for measurements. */
-  readonly stores: Pick<Storage, 'personas' | 'memories' | 'conversations'>
-  /** Ends the work of models behind answers, for a service that stops. */
-  stop(): void
-  /** Waits for the work of models behind answers, for a command that ends. */
-  settle(): Promise<void>
-  close(): Promise<void>
-}
+export type PersonaArea = Awaited<ReturnType<typeof openPersonas>>
 
 export interface PersonaAreaParts {
   readonly storage: Pick<Storage, 'personas' | 'memories' | 'profiles' | 'conversations' | 'packages'>
@@ -83,7 +62,7 @@ export interface PersonaAreaParts {
 }
 
 /** The part of the composition root that deals with personas. */
-export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea> {
+export async function openPersonas(parts: PersonaAreaParts) {
   const { storage, settings, packages, vectorFile, pulledEmbedders, waits } = parts
   const clock = Date.now
   sweepScratch(scratchFolder(settings.paths))
@@ -174,9 +153,13 @@ export async function openPersonas(parts: PersonaAreaParts): Promise<PersonaArea
       remembered: createExtraction({ ask, behind, memories, profiles, redact }),
       redact,
     }),
+    /** The clock of the area, to which "last week" refers: milliseconds since 1970 UTC. */
     now: clock,
+    /** The stores themselves, for measurements. */
     stores: storage,
+    /** Ends the work of models behind answers, for a service that stops. */
     stop: behind.stop,
+    /** Waits for the work of models behind answers, for a command that ends. */
     settle: behind.settle,
     async close() {
       await upkeep?.close()

@@ -25,17 +25,7 @@ export interface Reloaded {
 }
 
 /** Takes over the settings file, secrets and plugins of a running service. */
-export interface Reloader {
-  /**
-   * Takes over settings, secrets and plugins at once. Throws `configuration` with every problem where a part is bad;
-   * then nothing changes. Values from the environment stay until a restart.
-   */
-  reload(): Reloaded
-  /** Parts that are checked before anything is taken over; faces add theirs. */
-  readonly parts: Set<Prepare>
-  /** Called with each outcome. */
-  readonly listeners: Set<(outcome: Reloaded | AppError) => void>
-}
+export type Reloader = ReturnType<typeof createReloader>
 
 export interface ReloaderParts {
   readonly live: LiveSettings
@@ -45,7 +35,7 @@ export interface ReloaderParts {
   readonly reloadPlugins: () => Reloaded['rejected_plugins']
 }
 
-export function createReloader({ live, overrides, reloadSecrets, reloadPlugins }: ReloaderParts): Reloader {
+export function createReloader({ live, overrides, reloadSecrets, reloadPlugins }: ReloaderParts) {
   const { settings } = live
   const { environment, paths } = settings
   let values: ReturnType<typeof settingValues> | undefined
@@ -55,12 +45,18 @@ export function createReloader({ live, overrides, reloadSecrets, reloadPlugins }
   } catch {
     // The start read the file a moment ago; without a state to compare with, nothing counts as changed.
   }
+  /** Parts that are checked before anything is taken over; faces add theirs. */
   const parts = new Set<Prepare>()
+  /** Called with each outcome. */
   const listeners = new Set<(outcome: Reloaded | AppError) => void>()
   return {
     parts,
     listeners,
-    reload() {
+    /**
+     * Takes over settings, secrets and plugins at once. Throws `configuration` with every problem where a part is bad;
+     * then nothing changes. Values from the environment stay until a restart.
+     */
+    reload(): Reloaded {
       try {
         const outcome = takeOver()
         for (const tell of listeners) tell(outcome)

@@ -1,24 +1,15 @@
 import {
-  type Background,
-  type Conversations,
   createBackground,
   createConversations,
   createResponses,
   type ResponseParts,
   type ResponseStore,
-  type Responses,
 } from '../chat/chat.ts'
 import { startMaintenance } from '../personas/personas.ts'
 import type { Settings } from '../settings/settings.ts'
 
 /** The kept responses and conversations, and responses in the background. */
-export interface ResponseArea {
-  readonly responses: Responses
-  readonly conversations: Conversations
-  readonly background: Background
-  /** Ends the responses in the background, which stay as failed. */
-  close(): Promise<void>
-}
+export type ResponseArea = ReturnType<typeof openResponses>
 
 export interface ResponseAreaParts {
   readonly store: ResponseStore
@@ -32,7 +23,7 @@ export interface ResponseAreaParts {
 const day = 86_400_000
 
 /** The part of the composition root that keeps responses. */
-export function openResponses({ store, settings, settledClock, maintains }: ResponseAreaParts): ResponseArea {
+export function openResponses({ store, settings, settledClock, maintains }: ResponseAreaParts) {
   const { responseDays } = settings
   const parts: ResponseParts = {
     store,
@@ -58,6 +49,7 @@ export function openResponses({ store, settings, settledClock, maintains }: Resp
     responses,
     conversations: createConversations(parts),
     background,
+    /** Ends the responses in the background, which stay as failed. */
     async close() {
       await background.close()
       await upkeep?.close()

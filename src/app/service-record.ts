@@ -28,12 +28,7 @@ export interface LastReload {
 }
 
 /** The record of this process, which it keeps next to its state for as long as it runs. */
-export interface OwnRecord {
-  current(): ServiceRecord
-  /** Writes the change; false where the disk took it not, which stops nothing. */
-  update(change: Partial<ServiceRecord>): boolean
-  remove(): void
-}
+export type OwnRecord = ReturnType<typeof openServiceRecord>
 
 const folderOf = (state: string) => join(state, 'services')
 
@@ -41,7 +36,7 @@ const folderOf = (state: string) => join(state, 'services')
 const longestRecord = 100_000
 
 /** The record of this process; nothing is written before its first `update`. Records of killed services are removed. */
-export function openServiceRecord(state: string): OwnRecord {
+export function openServiceRecord(state: string) {
   attempt(() => runningServices(state))
   const mark = processMark()
   const path = join(folderOf(state), `${process.pid}.json`)
@@ -57,7 +52,8 @@ export function openServiceRecord(state: string): OwnRecord {
   }
   return {
     current: () => record,
-    update(change) {
+    /** Writes the change; false where the disk took it not, which stops nothing. */
+    update(change: Partial<ServiceRecord>): boolean {
       record = { ...record, ...change }
       return attempt(() => replaceFile(path, `${JSON.stringify({ mark, ...record }, null, 2)}\n`))
     },

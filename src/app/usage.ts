@@ -1,4 +1,3 @@
-import type { Metering } from '../chat/chat.ts'
 import type { PluginHost } from '../plugins/plugins.ts'
 import { once } from '../process/process.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -7,8 +6,6 @@ import {
   createDays,
   createLedger,
   createMetering,
-  type Days,
-  type Ledger,
   type LedgerStore,
   type LimitArea,
   type Place,
@@ -18,21 +15,7 @@ import {
 } from '../usage/usage.ts'
 
 /** The usage of models: requests and tokens, their cost, and their limits. */
-export interface UsageArea {
-  readonly metering: Metering
-  readonly ledger: Ledger
-  /** Opens the database where it is not open yet. */
-  store(): Promise<LedgerStore>
-  /** Likewise. */
-  limits(): Promise<LimitArea>
-  /**
-   * The models of a plugin, or of all usable ones, that a budget refuses since no price of them is known, as
-   * `plugin:model`. A request for another name may be refused too.
-   */
-  unpriced(plugin?: string): readonly string[]
-  readonly days: Days
-  close(): Promise<void>
-}
+export type UsageArea = Awaited<ReturnType<typeof openUsage>>
 
 type StoresOfUsage = Pick<Storage, 'changes' | 'ledger' | 'limits' | 'hasLimits' | 'shared'>
 
@@ -77,7 +60,7 @@ const orphansEveryMs = 1000
 const mostJournals = 50
 
 /** The part of the composition root that counts. */
-export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
+export async function openUsage(parts: UsageAreaParts) {
   const { settings, plugins, storage, openStorage, prices, tokens, isService, maintains, now, warn } = parts
   const journal = openUsageJournal(settings.paths.data)
   const days = createDays(settings.usageZone)
@@ -93,6 +76,7 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
   let reservations = 0
   const begun = Date.now() - now()
   let area: LimitArea | undefined
+  /** Likewise. */
   const limits = once(async () => {
     const [stores, { openLimits }] = await Promise.all([openStorage(), import('../usage/limits/area.ts')])
     isWanted = true
@@ -155,12 +139,17 @@ export async function openUsage(parts: UsageAreaParts): Promise<UsageArea> {
   return {
     metering,
     ledger,
-    async store() {
+    /** Opens the database where it is not open yet. */
+    async store(): Promise<LedgerStore> {
       isWanted = true
       return (await openStorage()).ledger
     },
     limits,
-    unpriced: (only) =>
+    /**
+     * The models of a plugin, or of all usable ones, that a budget refuses since no price of them is known, as
+     * `plugin:model`. A request for another name may be refused too.
+     */
+    unpriced: (only?: string) =>
       plugins
         .list()
         .filter(({ id, type, active, state }) =>

@@ -4,20 +4,10 @@ import { closeSync, fsyncSync, openSync, readSync, rmSync, writeSync } from 'nod
 const chunkSize = 1024 ** 2
 
 /** A new file, written from its beginning in pieces of any size. */
-export interface FileWriter {
-  /** Bytes given so far. */
-  readonly size: number
-  write(piece: string | Uint8Array): void
-  /** The whole content, in chunks, to be continued in another file. */
-  readBack(): Generator<Uint8Array>
-  /** With `flush` everything is on the disk when this returns; without, it is written, enough for files that no restart needs. */
-  close(options?: { readonly flush: boolean }): void
-  /** Closes and removes the file; nothing happens when it is gone already. */
-  discard(): void
-}
+export type FileWriter = ReturnType<typeof createFile>
 
 /** Creates a file that only its owner may read; refuses to touch one that is there. */
-export function createFile(path: string): FileWriter {
+export function createFile(path: string) {
   const file = openSync(path, 'wx+', 0o600)
   let pending: Uint8Array[] = []
   let pendingSize = 0
@@ -37,10 +27,11 @@ export function createFile(path: string): FileWriter {
   }
 
   return {
-    get size() {
+    /** Bytes given so far. */
+    get size(): number {
       return size
     },
-    write(piece) {
+    write(piece: string | Uint8Array) {
       // A caller may reuse its buffer as soon as this returns.
       const bytes = Buffer.from(piece as Uint8Array)
       pending.push(bytes)
@@ -48,7 +39,8 @@ export function createFile(path: string): FileWriter {
       size += bytes.length
       if (pendingSize >= chunkSize) flush()
     },
-    *readBack() {
+    /** The whole content, in chunks, to be continued in another file. */
+    *readBack(): Generator<Uint8Array> {
       flush()
       const buffer = Buffer.allocUnsafe(chunkSize)
       for (let at = 0; at < size; ) {
@@ -58,11 +50,16 @@ export function createFile(path: string): FileWriter {
         at += length
       }
     },
-    close(options = { flush: true }) {
+    /**
+     * With `flush` everything is on the disk when this returns; without, it is written, enough for files that no
+     * restart needs.
+     */
+    close(options: { readonly flush: boolean } = { flush: true }) {
       flush()
       if (options.flush) fsyncSync(file)
       closeOnce()
     },
+    /** Closes and removes the file; nothing happens when it is gone already. */
     discard() {
       closeOnce()
       rmSync(path, { force: true })

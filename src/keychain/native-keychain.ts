@@ -2,14 +2,7 @@ import { AppError } from '../errors.ts'
 import type { KeychainAction, KeychainResult } from './keychain-child.ts'
 
 /** The desktop's store of secrets: Secret Service, macOS Keychain, Windows Credential Vault. */
-export interface Keychain {
-  /** Stores, reads back and removes a random value. Throws `unavailable` when that does not work. */
-  probe(): Promise<void>
-  get(account: string): Promise<string | undefined>
-  set(account: string, secret: string): Promise<void>
-  /** True when it was stored. */
-  remove(account: string): Promise<boolean>
-}
+export type Keychain = ReturnType<typeof createKeychain>
 
 /** The service name of aichat's entries in the keychain. */
 const service = 'aichat-toolkit'
@@ -39,9 +32,10 @@ export async function chooseStorage(
  * cannot be cancelled, and only a process can be ended. Every method throws `unavailable` when no keychain is found or it
  * does not answer in time.
  */
-export function createKeychain(timeoutMs = defaultTimeoutMs): Keychain {
+export function createKeychain(timeoutMs = defaultTimeoutMs) {
   const ask = (requests: readonly KeychainAction[]) => inChild(requests, timeoutMs)
   return {
+    /** Stores, reads back and removes a random value. Throws `unavailable` when that does not work. */
     async probe() {
       const canary = `canary-${process.pid}-${Date.now()}`
       const [, read] = await ask([
@@ -51,14 +45,15 @@ export function createKeychain(timeoutMs = defaultTimeoutMs): Keychain {
       ])
       if (read !== canary) throw noKeychain('a value stored in it was not read back')
     },
-    async get(account) {
+    async get(account: string): Promise<string | undefined> {
       const [secret] = await ask([{ action: 'get', service, account }])
       return typeof secret === 'string' ? secret : undefined
     },
-    async set(account, secret) {
+    async set(account: string, secret: string) {
       await ask([{ action: 'set', service, account, secret }])
     },
-    async remove(account) {
+    /** True when it was stored. */
+    async remove(account: string): Promise<boolean> {
       const [removed] = await ask([{ action: 'remove', service, account }])
       return removed === true
     },

@@ -59,28 +59,16 @@ const document = z.strictObject({
 type Document = z.output<typeof document>
 
 /** The servers that are configured on this machine, and the decisions about their tools, in a file. */
-export interface ServerList {
-  /** By name. Throws `configuration` for a file that does not parse. */
-  servers(): Readonly<Record<string, ConfiguredServer>>
-  /** Throws `not_found`. */
-  get(name: string): ConfiguredServer
-  /** Throws `invalid` for a name or a server that makes no sense. A server of another origin loses the decisions. */
-  set(name: string, server: unknown): ConfiguredServer
-  /** Removes a server and the decisions about its tools. Throws `not_found`. */
-  remove(name: string): void
-  decisions(): readonly Decision[]
-  /** Puts a decision in the place of the earlier ones about the tool. */
-  decide(made: Decision): void
-  /** Forgets the decisions about these tools, or about all of a server; resolves with their number. */
-  forget(server: string, tools: readonly string[]): number
-}
+export type ServerList = ReturnType<typeof openServerList>
 
 /** Opens the list in a file; it is read at each use, since other processes write it. */
-export function openServerList(path: string): ServerList {
+export function openServerList(path: string) {
   return {
+    /** By name. Throws `configuration` for a file that does not parse. */
     servers: () => read().servers,
     get,
-    set(name, server) {
+    /** Throws `invalid` for a name or a server that makes no sense. A server of another origin loses the decisions. */
+    set(name: string, server: unknown): ConfiguredServer {
       const valid = validate(z.strictObject({ name: serverName, server: configuredServer }), { name, server })
       if (valid.problems) throw new AppError('invalid', 'Invalid server', { details: valid.problems })
       change(({ servers, decisions }) => {
@@ -91,7 +79,8 @@ export function openServerList(path: string): ServerList {
       })
       return valid.data.server
     },
-    remove(name) {
+    /** Removes a server and the decisions about its tools. Throws `not_found`. */
+    remove(name: string) {
       get(name)
       change(({ servers, decisions }) => {
         const { [name]: _removed, ...rest } = servers
@@ -99,7 +88,8 @@ export function openServerList(path: string): ServerList {
       })
     },
     decisions: () => read().decisions,
-    decide(made) {
+    /** Puts a decision in the place of the earlier ones about the tool. */
+    decide(made: Decision) {
       change(({ servers, decisions }) => {
         const others = decisions.filter(
           ({ server, tool, service }) => server !== made.server || tool !== made.tool || service !== made.service,
@@ -107,7 +97,8 @@ export function openServerList(path: string): ServerList {
         return { servers, decisions: [...others, made] }
       })
     },
-    forget(name, tools) {
+    /** Forgets the decisions about these tools, or about all of a server; resolves with their number. */
+    forget(name: string, tools: readonly string[]): number {
       get(name)
       const isKept = ({ server, tool }: Decision) => server !== name || (tools.length > 0 && !tools.includes(tool))
       if (read().decisions.every(isKept)) return 0
@@ -121,6 +112,7 @@ export function openServerList(path: string): ServerList {
     },
   }
 
+  /** Throws `not_found`. */
   function get(name: string): ConfiguredServer {
     const { servers } = read()
     const found = Object.hasOwn(servers, name) ? servers[name] : undefined

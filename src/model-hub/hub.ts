@@ -35,20 +35,7 @@ export interface PullOptions {
 }
 
 /** The models folder, and the hub from which it is filled. */
-export interface Hub {
-  readonly known: ReadonlyMap<string, KnownModel>
-  /** The complete models in the folder; asks no hub. */
-  installed(kind?: ModelKind): readonly InstalledModel[]
-  find(name: string): InstalledModel | undefined
-  /**
-   * Brings a model into the folder: verified, resumed where an earlier pull ended, and waited for where another pull of the same
-   * one is under way. Throws an AppError: `not_found` for an unknown name, `forbidden` naming the licence page of a gated model, `io`
-   * when there is no room, `invalid` when the hub sends other content than is pinned, `unavailable` when it stays away.
-   */
-  pull(name: string, options?: PullOptions): Promise<Pulled>
-  /** Removes a model and the parts of unfinished pulls. Throws `not_found` where there is nothing. */
-  remove(name: string): Promise<{ readonly name: string; readonly removed: true; readonly bytes: number }>
-}
+export type Hub = ReturnType<typeof openHub>
 
 export interface HubParts {
   readonly modelsFolder: string
@@ -62,7 +49,7 @@ export interface HubParts {
 }
 
 /** Opens a models folder; nothing is read or asked before it is needed. */
-export function openHub(parts: HubParts): Hub {
+export function openHub(parts: HubParts) {
   const { modelsFolder, known } = parts
   const { freeBytes = freeSpace, sleep = wait } = parts
   const records = openRecords(modelsFolder)
@@ -70,11 +57,17 @@ export function openHub(parts: HubParts): Hub {
   return {
     known,
     installed,
-    find(name) {
+    find(name: string): InstalledModel | undefined {
       const model = known.get(name)
       return model && present(model)
     },
-    async pull(name, { signal, onWait, onProgress = () => {}, ...options } = {}) {
+    /**
+     * Brings a model into the folder: verified, resumed where an earlier pull ended, and waited for where another pull
+     * of the same one is under way. Throws an AppError: `not_found` for an unknown name, `forbidden` naming the licence
+     * page of a gated model, `io` when there is no room, `invalid` when the hub sends other content than is pinned,
+     * `unavailable` when it stays away.
+     */
+    async pull(name: string, { signal, onWait, onProgress = () => {}, ...options }: PullOptions = {}): Promise<Pulled> {
       const model = lookUp(name)
       signal?.throwIfAborted()
       const nonCommercial = options.nonCommercial ?? records.read(name)?.non_commercial ?? false
@@ -91,7 +84,8 @@ export function openHub(parts: HubParts): Hub {
         lock.release()
       }
     },
-    async remove(name) {
+    /** Removes a model and the parts of unfinished pulls. Throws `not_found` where there is nothing. */
+    async remove(name: string): Promise<{ readonly name: string; readonly removed: true; readonly bytes: number }> {
       const model = known.get(name)
       if (!model) throw notInstalled(name)
       const lock = await takePullLock(lockOf(name), { sleep })
@@ -105,6 +99,7 @@ export function openHub(parts: HubParts): Hub {
     },
   }
 
+  /** The complete models in the folder; asks no hub. */
   function installed(kind?: ModelKind): readonly InstalledModel[] {
     return [...known.values()]
       .filter((model) => kind === undefined || model.kind === kind)

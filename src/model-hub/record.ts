@@ -27,19 +27,13 @@ const record = z.object({
 export type ModelRecord = z.output<typeof record>
 
 /** The records of a models folder: one file for each model next to the models. */
-export interface Records {
-  read(name: string): ModelRecord | undefined
-  write(content: ModelRecord): void
-  remove(name: string): void
-  /** True when every file is in its recorded place with its recorded length. Reads no file. */
-  isWhole(content: ModelRecord): boolean
-}
+export type Records = ReturnType<typeof openRecords>
 
 /** The records of pulled models: a JSON file for each in the models' folder. */
-export function openRecords(modelsFolder: string): Records {
+export function openRecords(modelsFolder: string) {
   const path = (name: string) => join(modelsFolder, `${name}.json`)
   return {
-    read(name) {
+    read(name: string): ModelRecord | undefined {
       try {
         const parsed = record.safeParse(JSON.parse(readFileSync(path(name), 'utf8')))
         return parsed.success && parsed.data.name === name ? parsed.data : undefined
@@ -48,9 +42,10 @@ export function openRecords(modelsFolder: string): Records {
         return undefined
       }
     },
-    write: (content) => replaceFile(path(content.name), `${JSON.stringify(content, null, 2)}\n`, 0o644),
-    remove: (name) => void removeFile(path(name)),
-    isWhole: ({ folder, files }) =>
+    write: (content: ModelRecord) => replaceFile(path(content.name), `${JSON.stringify(content, null, 2)}\n`, 0o644),
+    remove: (name: string) => void removeFile(path(name)),
+    /** True when every file is in its recorded place with its recorded length. Reads no file. */
+    isWhole: ({ folder, files }: ModelRecord) =>
       files.every(
         ({ as, bytes }) => statSync(join(modelsFolder, folder, as), { throwIfNoEntry: false })?.size === bytes,
       ),

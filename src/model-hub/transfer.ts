@@ -27,15 +27,7 @@ export interface OpenFile extends FileInfo {
   discard(): void
 }
 
-export interface Transfer {
-  /**
-   * Asks for a file from a byte on. The body may begin earlier, at 0, where a server knows no ranges.
-   * Throws an AppError when the hub refuses, `HubBusy` when the same question may be answered later.
-   */
-  open(file: HubFile, from: number, signal?: AbortSignal): Promise<OpenFile>
-  /** The hub's description of a file, without its bytes: the host of the bytes is asked only where the hub lacks it. */
-  describe(file: HubFile, signal?: AbortSignal): Promise<FileInfo>
-}
+export type Transfer = ReturnType<typeof createTransfer>
 
 export interface TransferParts {
   /** Such as https://huggingface.co, without a slash at the end. */
@@ -61,14 +53,21 @@ const mostHops = 6
 const longestWait = 60_000
 
 /** Files of a model hub over HTTP, as https://huggingface.co/docs/hub/api and its client libraries ask for them. */
-export function createTransfer({ endpoint, token, send }: TransferParts): Transfer {
+export function createTransfer({ endpoint, token, send }: TransferParts) {
   const home = homeOf(endpoint)
   return {
-    open: async (file, from, signal) => {
+    /**
+     * Asks for a file from a byte on. The body may begin earlier, at 0, where a server knows no ranges.
+     * Throws an AppError when the hub refuses, `HubBusy` when the same question may be answered later.
+     */
+    open: async (file: HubFile, from: number, signal?: AbortSignal) => {
       const found = await follow(file, from, signal, () => false)
       return found as OpenFile
     },
-    async describe(file, signal) {
+    /**
+     * The hub's description of a file, without its bytes: the host of the bytes is asked only where the hub lacks it.
+     */
+    async describe(file: HubFile, signal?: AbortSignal): Promise<FileInfo> {
       const found = await follow(file, 0, signal, ({ bytes, digest }) => bytes !== undefined && digest !== undefined)
       if ('discard' in found) found.discard()
       return { bytes: found.bytes, digest: found.digest }

@@ -164,18 +164,14 @@ async function viewOf(names: Names, request: FollowedRequest): Promise<z.output<
 }
 
 /** The names of users and keys; null for one that is gone. */
-interface Names {
-  user(id: string): Promise<string | null>
-  key(id: string): Promise<string | null>
-  /** The persona of a user by her id or name. */
-  persona(user: string, idOrName: string): Promise<string | null>
-}
+type Names = ReturnType<typeof namesIn>
 
 /** Looks each name up once. */
-function namesIn({ app }: Call): Names {
+function namesIn({ app }: Call) {
   return {
     user: once(async (id) => (await (await app.accounts()).users.get(id)).user.username),
     key: once(async (id) => (await (await app.apiKeys()).get(id)).name),
+    /** The persona of a user by her id or name. */
     persona: once(async (user, name) => (await (await app.personas()).personas.get(user, name)).name),
   }
 }

@@ -19,16 +19,7 @@ type Place = Pick<PluginManifest, 'id' | 'endpoint'> & {
   readonly listed?: PluginManifest['listed'] | undefined
 }
 
-export interface FactBook {
-  /** The known facts of a plugin's model. */
-  of(plugin: Place, model: string): ModelFacts
-  /** Where its window comes from; undefined where the window is unknown. */
-  windowSource(plugin: Place, model: string): WindowSource | undefined
-  /** Keeps that a model of a plugin, or of a local runner, takes no more than so many tokens: for this day (UTC). */
-  learn(place: string, model: string, tokens: number): void
-  /** The window that was learned today. */
-  learned(place: string, model: string): number | undefined
-}
+export type FactBook = ReturnType<typeof createFactBook>
 
 /** The most models whose facts, or whose windows, are kept at once. */
 const mostKept = 1_000
@@ -50,7 +41,7 @@ interface FactParts {
 }
 
 /** Opens the facts. */
-export function createFactBook({ shipped, clock, learned: kept }: FactParts): FactBook {
+export function createFactBook({ shipped, clock, learned: kept }: FactParts) {
   let windows: Map<string, number> | undefined
   let day = Number.NaN
   /** The windows that were learned today, here or before a restart. */
@@ -78,22 +69,26 @@ export function createFactBook({ shipped, clock, learned: kept }: FactParts): Fa
     models.set(model, facts)
     return facts
   }
+  /** The window that was learned today. */
   const learned = (place: string, model: string) => today().get(`${place}\n${model}`)
   return {
-    of(plugin, model) {
+    /** The known facts of a plugin's model. */
+    of(plugin: Place, model: string): ModelFacts {
       const facts = statedOf(plugin, model)
       const window = learned(plugin.id, model)
       return window === undefined
         ? facts
         : { ...facts, context_window: Math.min(window, facts.context_window ?? window) }
     },
-    windowSource(plugin, model) {
+    /** Where its window comes from; undefined where the window is unknown. */
+    windowSource(plugin: Place, model: string): WindowSource | undefined {
       const stated = sources(plugin, model).map(({ context_window: window }) => window)
       const at = stated.findIndex((window) => window !== undefined)
       const window = learned(plugin.id, model)
       return window !== undefined && window <= (stated[at] ?? window) ? 'refusal' : windowSources[at]
     },
-    learn(place, model, tokens) {
+    /** Keeps that a model of a plugin, or of a local runner, takes no more than so many tokens: for this day (UTC). */
+    learn(place: string, model: string, tokens: number) {
       const own = today()
       if (own.size >= mostKept) own.clear()
       own.set(`${place}\n${model}`, tokens)

@@ -34,35 +34,7 @@ export interface BrokenPlugin {
   readonly problems: readonly string[]
 }
 
-export interface PluginHost {
-  list(): readonly PluginView[]
-  /** Throws `not_found` with the nearest names. */
-  get(id: string): PluginView
-  find(id: string): PluginManifest | undefined
-  active(kind: PluginKind): PluginManifest | undefined
-  broken(): readonly BrokenPlugin[]
-  /** Reads all plugins again, by the operator's rules of the moment; those that cannot be read keep the version before. */
-  reload(): readonly BrokenPlugin[]
-  /** The operator's rules: which variables may be keys, and where the bundled plugins' keys may go. */
-  keyRules(): ManifestRules
-  /** Checks a document without storing it; throws `invalid` with every problem. */
-  validate(document: unknown): PluginManifest
-  /** Warnings about a valid document that will not work as its author meant. */
-  warnings(manifest: PluginManifest): readonly string[]
-  /** Stores a new plugin. An id that is taken is `invalid` unless `replace` is set. */
-  install(document: unknown, options?: { readonly replace?: boolean | undefined }): Promise<PluginView>
-  /** Replaces a plugin by a whole document with the same id. */
-  update(id: string, document: unknown): Promise<PluginView>
-  /** The same with a document that is made of the present one; no other change of this process comes between. */
-  revise(id: string, change: (current: PluginManifest) => unknown): Promise<PluginView>
-  /** Removes an overlay (a bundled plugin comes back), a user's plugin, or hides a bundled one. */
-  remove(id: string): Promise<{ readonly id: string; readonly removed: true; readonly restored: boolean }>
-  activate(id: string): Promise<PluginView>
-  /** Deactivates the active plugin of a kind; undefined when none was. */
-  deactivate(kind: PluginKind): Promise<string | undefined>
-  /** The document alone, for installation on another machine. */
-  export(id: string): PluginManifest
-}
+export type PluginHost = ReturnType<typeof createPluginHost>
 
 export interface HostParts {
   readonly store: PluginStore
@@ -118,7 +90,7 @@ function storedManifest(id: string, text: string, rules: ManifestRules): PluginM
 const freshMs = 5
 
 /** The plugins of this installation. Changes by another process are seen a few milliseconds later. */
-export function createPluginHost({ store, keys, rules: operatorRules }: HostParts): PluginHost {
+export function createPluginHost({ store, keys, rules: operatorRules }: HostParts) {
   let loaded: Loaded | undefined
   let checkedAt = 0
   /** The last good version of each document. */
@@ -128,23 +100,32 @@ export function createPluginHost({ store, keys, rules: operatorRules }: HostPart
 
   return {
     list: () => [...current().entries.keys()].map(view),
-    get: (id) => view(known(id)),
-    find: (id) => current().entries.get(id)?.manifest,
-    active: (kind) => {
+    /** Throws `not_found` with the nearest names. */
+    get: (id: string) => view(known(id)),
+    find: (id: string) => current().entries.get(id)?.manifest,
+    active: (kind: PluginKind) => {
       const { active, entries } = current()
       const id = active.get(kind)
       return id === undefined ? undefined : entries.get(id)?.manifest
     },
     broken: () => current().broken,
-    reload() {
+    /**
+     * Reads all plugins again, by the operator's rules of the moment; those that cannot be read keep the version
+     * before.
+     */
+    reload(): readonly BrokenPlugin[] {
       loaded = undefined
       rulesAnew = true
       return current().broken
     },
+    /** The operator's rules: which variables may be keys, and where the bundled plugins' keys may go. */
     keyRules: () => current().rules,
-    validate: (document) => parseManifest(document, current().rules),
-    warnings: (manifest) => manifestWarnings(manifest, new Set(current().entries.keys())),
-    install: inLine(async (document, { replace = false } = {}) => {
+    /** Checks a document without storing it; throws `invalid` with every problem. */
+    validate: (document: unknown) => parseManifest(document, current().rules),
+    /** Warnings about a valid document that will not work as its author meant. */
+    warnings: (manifest: PluginManifest) => manifestWarnings(manifest, new Set(current().entries.keys())),
+    /** Stores a new plugin. An id that is taken is `invalid` unless `replace` is set. */
+    install: inLine(async (document: unknown, { replace = false }: { readonly replace?: boolean | undefined } = {}) => {
       const manifest = parseManifest(document, current().rules)
       if (!replace && current().entries.has(manifest.id)) {
         throw new AppError('invalid', `Plugin "${manifest.id}" already exists`, {
@@ -154,9 +135,12 @@ export function createPluginHost({ store, keys, rules: operatorRules }: HostPart
       await put(manifest)
       return view(manifest.id)
     }),
-    update: inLine((id, document) => replace(id, () => document)),
+    /** Replaces a plugin by a whole document with the same id. */
+    update: inLine((id: string, document: unknown) => replace(id, () => document)),
+    /** The same with a document that is made of the present one; no other change of this process comes between. */
     revise: inLine(replace),
-    remove: inLine(async (id) => {
+    /** Removes an overlay (a bundled plugin comes back), a user's plugin, or hides a bundled one. */
+    remove: inLine(async (id: string) => {
       const { entries, bundled, active } = current()
       const entry = entries.get(known(id))!
       const kind = kindOf(entry.manifest)
@@ -166,19 +150,21 @@ export function createPluginHost({ store, keys, rules: operatorRules }: HostPart
       loaded = undefined
       return { id, removed: true as const, restored: current().entries.has(id) }
     }),
-    activate: inLine(async (id) => {
+    activate: inLine(async (id: string) => {
       const manifest = current().entries.get(known(id))!.manifest
       await store.setActive(kindOf(manifest), id)
       loaded = undefined
       return view(id)
     }),
-    deactivate: inLine(async (kind) => {
+    /** Deactivates the active plugin of a kind; undefined when none was. */
+    deactivate: inLine(async (kind: PluginKind) => {
       const id = current().active.get(kind)
       if (id !== undefined) await store.setActive(kind, undefined)
       loaded = undefined
       return id
     }),
-    export: (id) => current().entries.get(known(id))!.manifest,
+    /** The document alone, for installation on another machine. */
+    export: (id: string) => current().entries.get(known(id))!.manifest,
   }
 
   function current(): Loaded {

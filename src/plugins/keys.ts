@@ -16,29 +16,7 @@ export interface SecretSource {
 export type SecretOrigin = 'environment' | 'credential' | 'keychain' | 'file' | `${string}_FILE`
 
 /** The keys of the plugins. They leave this file only for the header of a request to the plugin's own host. */
-export interface Keys {
-  /** Whether the plugin needs no key, or one of its variables is set somewhere. */
-  isSet(manifest: PluginManifest): boolean
-  /**
-   * The header with the key for this address, by default the first that is set; an empty object where the plugin needs none.
-   * Throws `configuration` when the key is missing or is not allowed to go there.
-   */
-  headerFor(
-    manifest: PluginManifest,
-    url: string,
-    name?: string,
-  ): Record<string, string> | Promise<Record<string, string>>
-  /** The variables of the plugin's keys that are set, one for each key: more than one is a pool. */
-  poolOf(manifest: PluginManifest): readonly string[]
-  /** Another value when the key of a variable has another value; never a part of it. */
-  versionOf(name: string): unknown
-  /** The place that a secret is read from; undefined where it is not set. Never opens a keychain. */
-  originOf(name: string): SecretOrigin | undefined
-  /** Advice for a key that the provider refused: the variable, its place, and how to replace it; never its value. */
-  refusedAdvice(manifest: PluginManifest, name?: string): string
-  /** A text without any key that this process has handed out, and without API keys: for messages and logs. */
-  redact(text: string): string
-}
+export type Keys = ReturnType<typeof createKeys>
 
 /** The names of the keys that are set are looked up again after so long: a secret may be stored meanwhile. Milliseconds. */
 const poolMs = 1000
@@ -54,7 +32,7 @@ export function createKeys(
   sources: readonly SecretSource[],
   rules: () => Pick<ManifestRules, 'keyNames' | 'pinned'>,
   now: () => number = () => performance.now(),
-): Keys {
+) {
   const handedOut = new Set<string>()
   const versions = new Map<string, { readonly value: string; readonly version: number }>()
   const askedAt = new Map<string, number>()
@@ -63,8 +41,17 @@ export function createKeys(
   const headers = new WeakMap<PluginManifest, Ready>()
   let checkedBy: ReturnType<typeof rules> | undefined
   return {
-    isSet: (manifest) => manifest.auth.key_env === '' || firstOf(manifest) !== undefined,
-    headerFor(manifest, url, asked) {
+    /** Whether the plugin needs no key, or one of its variables is set somewhere. */
+    isSet: (manifest: PluginManifest) => manifest.auth.key_env === '' || firstOf(manifest) !== undefined,
+    /**
+     * The header with the key for this address, by default the first that is set; an empty object where the plugin
+     * needs none. Throws `configuration` when the key is missing or is not allowed to go there.
+     */
+    headerFor(
+      manifest: PluginManifest,
+      url: string,
+      asked?: string,
+    ): Record<string, string> | Promise<Record<string, string>> {
       if (manifest.auth.key_env === '' || manifest.auth.header === '') return {}
       const name = asked ?? firstOf(manifest)
       if (name === undefined) throw missing(manifest)
@@ -76,7 +63,8 @@ export function createKeys(
         ? value.then((found) => header(manifest, name, found))
         : header(manifest, name, value)
     },
-    poolOf(manifest) {
+    /** The variables of the plugin's keys that are set, one for each key: more than one is a pool. */
+    poolOf(manifest: PluginManifest): readonly string[] {
       const known = pools.get(manifest)
       if (known && known.until > now()) return known.names
       const names = [...new Set([namesOf(manifest).find(sourceOf), ...furtherNames(manifest).filter(sourceOf)])]
@@ -84,7 +72,8 @@ export function createKeys(
       pools.set(manifest, { names: pool, until: now() + poolMs })
       return pool
     },
-    versionOf(name) {
+    /** Another value when the key of a variable has another value; never a part of it. */
+    versionOf(name: string): unknown {
       const source = sourceOf(name)
       const asked = askedAt.get(name) ?? Number.NEGATIVE_INFINITY
       // The environment and the file are read at once; a keychain behind the answer, and not each time.
@@ -96,8 +85,10 @@ export function createKeys(
       }
       return versions.get(name)?.version
     },
-    originOf: (name) => sourceOf(name)?.origin(name),
-    refusedAdvice(manifest, asked) {
+    /** The place that a secret is read from; undefined where it is not set. Never opens a keychain. */
+    originOf: (name: string) => sourceOf(name)?.origin(name),
+    /** Advice for a key that the provider refused: the variable, its place, and how to replace it; never its value. */
+    refusedAdvice(manifest: PluginManifest, asked?: string): string {
       const { name: provider, auth } = manifest
       if (auth.key_env === '')
         return `${provider} wants a key, and its plugin names none: set auth.key_env in the plugin`
@@ -105,7 +96,8 @@ export function createKeys(
       const origin = sourceOf(name)?.origin(name)
       return `The key is ${name}${origin ? ` from ${placeOf(origin)}` : ''}: check at ${provider} that it is valid and may do this, or ${replaceIt(name, origin)}`
     },
-    redact(text) {
+    /** A text without any key that this process has handed out, and without API keys: for messages and logs. */
+    redact(text: string): string {
       let clean = withoutApiKeys(text)
       for (const value of handedOut) clean = clean.replaceAll(value, '[key]')
       return clean

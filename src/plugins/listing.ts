@@ -1,22 +1,11 @@
 import { AppError } from '../errors.ts'
-import type { ModelRow } from './catalog.ts'
 import type { PluginHost, PluginView } from './host.ts'
 import type { Keys } from './keys.ts'
 import { fetchRows, type PageParts } from './list-pages.ts'
 import type { PluginManifest } from './manifest.ts'
 
 /** The lists that providers publish of their models: the plugins with one, and its rows. */
-export interface Listing {
-  /**
-   * The plugins of these ids, or all that have a list. Throws `not_found` for an unknown one, `configuration` for a named one
-   * without its key, `invalid` for a named one without a `models_source`.
-   */
-  chosen(plugins: readonly string[] | undefined): PluginView[]
-  /** Why a plugin that was not named is left out: it is retired or lacks its key. Undefined where it is asked. */
-  whySkipped(view: PluginView): string | undefined
-  /** All rows of a plugin's list, as the provider sends them. Throws as `fetchRows`. */
-  rows(manifest: PluginManifest, signal?: AbortSignal): Promise<readonly ModelRow[]>
-}
+export type Listing = ReturnType<typeof createListing>
 
 export interface ListingParts extends Omit<PageParts, 'keyHeader' | 'refusedAdvice' | 'redact' | 'signal' | 'endsAt'> {
   readonly host: Pick<PluginHost, 'list' | 'get'>
@@ -28,10 +17,14 @@ export interface ListingParts extends Omit<PageParts, 'keyHeader' | 'refusedAdvi
 }
 
 /** Reads the lists of installed plugins with their keys, each list within `totalMs`. */
-export function createListing(parts: ListingParts): Listing {
+export function createListing(parts: ListingParts) {
   const { host, keys, now } = parts
   return {
-    chosen(plugins) {
+    /**
+     * The plugins of these ids, or all that have a list. Throws `not_found` for an unknown one, `configuration` for a
+     * named one without its key, `invalid` for a named one without a `models_source`.
+     */
+    chosen(plugins: readonly string[] | undefined): PluginView[] {
       if (plugins === undefined) return host.list().filter((view) => view.models_source !== undefined)
       const views = [...new Set(plugins)].map((id) => host.get(id))
       const without = views.filter((view) => !view.models_source).map((view) => `${view.id}: has no models_source`)
@@ -44,11 +37,13 @@ export function createListing(parts: ListingParts): Listing {
         })
       return views
     },
-    whySkipped({ status, key_set: keySet, auth }) {
+    /** Why a plugin that was not named is left out: it is retired or lacks its key. Undefined where it is asked. */
+    whySkipped({ status, key_set: keySet, auth }: PluginView): string | undefined {
       if (status?.state === 'retired') return `retired${status.since ? ` since ${status.since}` : ''}`
       return keySet ? undefined : `${auth.key_env} is not set`
     },
-    rows: (manifest, signal) =>
+    /** All rows of a plugin's list, as the provider sends them. Throws as `fetchRows`. */
+    rows: (manifest: PluginManifest, signal?: AbortSignal) =>
       fetchRows(manifest, manifest.models_source!, {
         send: parts.send,
         readError: parts.readError,

@@ -15,20 +15,17 @@ export function isPattern(text: string): boolean {
 }
 
 /** A compiled pattern. The weight is the number of its letters: of two that match, the heavier one is more specific. */
-export interface Pattern {
-  readonly weight: number
-  matches(name: string): boolean
-}
+export type Pattern = ReturnType<typeof patternOf>
 
 /** Compiles a pattern. `matches` takes a name in small letters. */
-export function patternOf(text: string): Pattern {
+export function patternOf(text: string) {
   const pieces = text.toLowerCase().split('*')
   const [first = '', ...rest] = pieces
   const last = rest.pop()
   const needed = pieces.reduce((sum, { length }) => sum + length, 0)
   return {
     weight: needed,
-    matches(name) {
+    matches(name: string): boolean {
       if (name.length < needed || !isAt(name, 0, first)) return false
       if (last === undefined) return name.length === first.length
       const end = name.length - last.length

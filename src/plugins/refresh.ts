@@ -36,18 +36,7 @@ export interface RefreshRow {
   readonly warnings: readonly string[]
 }
 
-export interface ModelLists {
-  /** How many rows a refresh will give. Throws as `refresh` does before it begins. */
-  plan(request: RefreshRequest): readonly string[]
-  /**
-   * Fetches the lists, several at once, and puts each sane one in the old one's place; rows come as they are done.
-   * Throws before anything is fetched: `not_found` for an unknown plugin, `configuration` for a named one without
-   * its key, `invalid` for a named one without a `models_source`.
-   */
-  refresh(request: RefreshRequest, signal?: AbortSignal): AsyncIterable<RefreshRow>
-  /** Goes back to the list before the last change. Throws `not_found` where there is none. */
-  restore(id: string): Promise<RefreshRow>
-}
+export type ModelLists = ReturnType<typeof createModelLists>
 
 export interface ModelListParts {
   readonly listing: Listing
@@ -58,17 +47,24 @@ export interface ModelListParts {
 }
 
 /** The model lists of the plugins: fetched from their providers, checked, and replaced whole or not at all. */
-export function createModelLists({ listing, host, store, clock }: ModelListParts): ModelLists {
+export function createModelLists({ listing, host, store, clock }: ModelListParts) {
   return {
-    plan: ({ plugins }) => listing.chosen(plugins).map((view) => view.id),
-    async *refresh(request, signal) {
+    /** How many rows a refresh will give. Throws as `refresh` does before it begins. */
+    plan: ({ plugins }: RefreshRequest) => listing.chosen(plugins).map((view) => view.id),
+    /**
+     * Fetches the lists, several at once, and puts each sane one in the old one's place; rows come as they are done.
+     * Throws before anything is fetched: `not_found` for an unknown plugin, `configuration` for a named one without
+     * its key, `invalid` for a named one without a `models_source`.
+     */
+    async *refresh(request: RefreshRequest, signal?: AbortSignal): AsyncIterable<RefreshRow> {
       const all = request.plugins === undefined
       yield* several(listing.chosen(request.plugins), (view) => {
         const reason = all ? listing.whySkipped(view) : undefined
         return reason === undefined ? refreshOne(view, request, signal) : skippedRow(view, reason)
       })
     },
-    async restore(id) {
+    /** Goes back to the list before the last change. Throws `not_found` where there is none. */
+    async restore(id: string): Promise<RefreshRow> {
       const { model_map: before } = host.get(id)
       const text = store.backup(id)
       if (text === undefined)

@@ -1,13 +1,7 @@
 import { AppError } from '../errors.ts'
 
 /** Bounds how many calls run at the same time and how many wait. */
-export interface WorkQueue {
-  /**
-   * Resolves when a place is free, first come, first served; call the result to give the place back. Rejects with the
-   * queue's own error when it is full, and with the signal's reason when that is aborted before the turn comes.
-   */
-  enter(signal?: AbortSignal): Promise<() => void>
-}
+export type WorkQueue = ReturnType<typeof createWorkQueue>
 
 export interface WorkQueueOptions {
   /** Calls that run at the same time. */
@@ -19,12 +13,16 @@ export interface WorkQueueOptions {
 }
 
 /** Runs calls up to a number at the same time, and the others in the order of their arrival. */
-export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
+export function createWorkQueue(options: WorkQueueOptions) {
   const { waiting: mostWaiting = Number.POSITIVE_INFINITY, full = () => new Error('The queue is full') } = options
   const waiting: (() => void)[] = []
   let running = 0
   return {
-    async enter(signal) {
+    /**
+     * Resolves when a place is free, first come, first served; call the result to give the place back. Rejects with the
+     * queue's own error when it is full, and with the signal's reason when that is aborted before the turn comes.
+     */
+    async enter(signal?: AbortSignal): Promise<() => void> {
       signal?.throwIfAborted()
       if (running < options.running) running++
       else if (waiting.length >= mostWaiting) throw full(waiting.length)
@@ -57,13 +55,10 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
 }
 
 /** Bounds how many things of one kind each user has under way. */
-export interface PerUserLimit {
-  /** Takes a place for this user and returns the function that gives it back. Throws `rate_limited` when none is free. */
-  take(user: string): () => void
-}
+export type PerUserLimit = ReturnType<typeof createPerUserLimit>
 
 /** Reads the limit at each call, so that a reload changes it. */
-export function createPerUserLimit(limit: () => number): PerUserLimit {
+export function createPerUserLimit(limit: () => number) {
   const taken = new Map<string, number>()
   const change = (user: string, by: number) => {
     const now = (taken.get(user) ?? 0) + by
@@ -71,7 +66,10 @@ export function createPerUserLimit(limit: () => number): PerUserLimit {
     else taken.delete(user)
   }
   return {
-    take(user) {
+    /**
+     * Takes a place for this user and returns the function that gives it back. Throws `rate_limited` when none is free.
+     */
+    take(user: string): () => void {
       const most = limit()
       if ((taken.get(user) ?? 0) >= most)
         throw new AppError('rate_limited', `At most ${most} of your packages may be taken in at the same time`, {

@@ -11,13 +11,7 @@ export interface InstalledEmbedder {
   readonly dimension?: number
 }
 
-export interface OllamaEmbeddings {
-  readonly url: string
-  /** The installed embedding models, or undefined when no runner answers. Cached for a few seconds. */
-  installed(): Promise<readonly InstalledEmbedder[] | undefined>
-  /** The model's embedder; `embed` throws `unavailable` when the runner or the model is not found. */
-  embedder(model: string): Embedder
-}
+export type OllamaEmbeddings = ReturnType<typeof createOllamaEmbeddings>
 
 export interface OllamaEmbeddingsParts {
   /** Such as http://127.0.0.1:11434. */
@@ -50,13 +44,14 @@ export function createOllamaEmbeddings({
   now,
   listAge = usualListAge,
   restAfterFailure = usualRest,
-}: OllamaEmbeddingsParts): OllamaEmbeddings {
+}: OllamaEmbeddingsParts) {
   let known: { readonly at: number; readonly models: Promise<readonly InstalledEmbedder[] | undefined> } | undefined
   const capabilities = new Map<string, Promise<Shown>>()
   let restsUntil = Number.NEGATIVE_INFINITY
 
   return { url, installed, embedder }
 
+  /** The installed embedding models, or undefined when no runner answers. Cached for a few seconds. */
   function installed(): Promise<readonly InstalledEmbedder[] | undefined> {
     if (!known || now() - known.at > listAge) known = { at: now(), models: list() }
     return known.models
@@ -98,6 +93,7 @@ export function createOllamaEmbeddings({
     return asked
   }
 
+  /** The model's embedder; `embed` throws `unavailable` when the runner or the model is not found. */
   function embedder(asked: string): Embedder {
     let last: EmbeddingSpace | undefined
     return {

@@ -20,17 +20,7 @@ export interface ModelProcessOptions {
 }
 
 /** A model in a process of its own. A crash or hang costs the call in flight; the next call starts a new process. */
-export interface ModelProcess {
-  /** The process that is running now. */
-  readonly pid: number | undefined
-  /**
-   * The answer piece by piece, then how it ended. Leaving early, or aborting, cancels it within one token.
-   * Throws `ModelLost` when the process ends, `QueueFull` when too many calls wait, and the AppErrors of the model.
-   */
-  generate(request: GenerationRequest, signal?: AbortSignal): AsyncGenerator<string, GenerationEnd, undefined>
-  embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>
-  close(): Promise<void>
-}
+export type ModelProcess = ReturnType<typeof createModelProcess>
 
 /** The process ended in the middle of a call. The code is the one of a connection that breaks: the same call may succeed. */
 class ModelLost extends Error {
@@ -48,7 +38,7 @@ export class QueueFull extends Error {
 }
 
 /** Starts the process at its first call, ends it after `idleMs` without one, and starts another one after a crash. */
-export function createModelProcess(options: ModelProcessOptions): ModelProcess {
+export function createModelProcess(options: ModelProcessOptions) {
   const { kind, name, folder, waiting = 8, idleMs = 300_000, openMs = 120_000, graceMs = 2_000 } = options
   const threads = options.threads ?? Math.max(1, availableParallelism() - 1)
   const child = createRevivedChild<ModelMethods>({
@@ -66,10 +56,18 @@ export function createModelProcess(options: ModelProcessOptions): ModelProcess {
   let idle: NodeJS.Timeout | undefined
 
   return {
-    get pid() {
+    /** The process that is running now. */
+    get pid(): number | undefined {
       return child.pid
     },
-    async *generate(request, signal) {
+    /**
+     * The answer piece by piece, then how it ended. Leaving early, or aborting, cancels it within one token.
+     * Throws `ModelLost` when the process ends, `QueueFull` when too many calls wait, and the AppErrors of the model.
+     */
+    async *generate(
+      request: GenerationRequest,
+      signal?: AbortSignal,
+    ): AsyncGenerator<string, GenerationEnd, undefined> {
       const leave = await enter(signal)
       try {
         return yield* (await child.start(signal)).stream('generate', request, signal)
@@ -77,7 +75,7 @@ export function createModelProcess(options: ModelProcessOptions): ModelProcess {
         leave()
       }
     },
-    async embed(texts, signal) {
+    async embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]> {
       const leave = await enter(signal)
       try {
         return await (await child.start(signal)).request('embed', texts, signal)

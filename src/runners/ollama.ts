@@ -25,28 +25,7 @@ export interface LocalModel {
   readonly row: JsonObject
 }
 
-export interface OllamaRunner {
-  readonly url: string
-  /** The installed models, or undefined when no runner answers. Cached for a few seconds. */
-  models(): Promise<readonly LocalModel[] | undefined>
-  /** The runner's rows about the models in its memory, unchecked beyond their names; none when no runner answers. */
-  running(): Promise<readonly JsonObject[]>
-  /**
-   * The target of a chat: the requested model if it is installed, else the preferred one, else the first chat model
-   * that computes on this machine. Undefined when no runner answers or it has no such model. With `here` a model that
-   * the runner forwards to a remote service is never the target.
-   */
-  target(asked: string | undefined, here?: boolean): Promise<Target | undefined>
-  /** The runner's own facts about a model, unchecked; undefined when no runner answers or it has no such model. */
-  show(name: string): Promise<JsonObject | undefined>
-  /**
-   * Has the runner download a model; progress is in bytes of the file under way. Throws `unavailable` where it does not answer,
-   * and `not_found` or `protocol` with its own words where it cannot.
-   */
-  pull(name: string, onProgress: (received: number, total: number) => void, signal?: AbortSignal): Promise<void>
-  /** Drops the cached list of models. */
-  refresh(): void
-}
+export type OllamaRunner = ReturnType<typeof createOllamaRunner>
 
 export interface OllamaParts {
   /** Such as http://127.0.0.1:11434. */
@@ -103,7 +82,7 @@ export function createOllamaRunner({
   openReasoning,
   learned = () => undefined,
   now,
-}: OllamaParts): OllamaRunner {
+}: OllamaParts) {
   let known: { readonly at: number; readonly models: Promise<readonly LocalModel[] | undefined> } | undefined
   const targets = new Map<string, Target>()
   const windows = new Map<string, Promise<number | undefined>>()
@@ -111,12 +90,19 @@ export function createOllamaRunner({
   return {
     url,
     models,
+    /** The runner's rows about the models in its memory, unchecked beyond their names; none when no runner answers. */
     running: async () => rowsIn(await read('ps')) ?? [],
-    async show(model) {
+    /** The runner's own facts about a model, unchecked; undefined when no runner answers or it has no such model. */
+    async show(model: string): Promise<JsonObject | undefined> {
       const answer = await read('show', { model })
       return isObject(answer) ? answer : undefined
     },
-    async target(asked, hereOnly = false) {
+    /**
+     * The target of a chat: the requested model if it is installed, else the preferred one, else the first chat model
+     * that computes on this machine. Undefined when no runner answers or it has no such model. With `hereOnly` a model
+     * that the runner forwards to a remote service is never the target.
+     */
+    async target(asked: string | undefined, hereOnly = false): Promise<Target | undefined> {
       const chat = (await models())?.filter(({ embedding, remote }) => !embedding && !(hereOnly && remote))
       if (!chat) return undefined
       const names = chat.map((model) => model.name)
@@ -129,11 +115,16 @@ export function createOllamaRunner({
     refresh,
   }
 
+  /** Drops the cached list of models. */
   function refresh(): void {
     known = undefined
     windows.clear()
   }
 
+  /**
+   * Has the runner download a model; progress is in bytes of the file under way. Throws `unavailable` where it does not answer,
+   * and `not_found` or `protocol` with its own words where it cannot.
+   */
   async function pull(name: string, onProgress: (received: number, total: number) => void, signal?: AbortSignal) {
     const reply = await send({
       method: 'POST',
@@ -168,6 +159,7 @@ export function createOllamaRunner({
     }
   }
 
+  /** The installed models, or undefined when no runner answers. Cached for a few seconds. */
   function models(): Promise<readonly LocalModel[] | undefined> {
     if (!known || now() - known.at > listAge) known = { at: now(), models: list() }
     return known.models

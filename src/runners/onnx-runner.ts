@@ -25,13 +25,7 @@ export interface ModelFolder {
 }
 
 /** The runner without another program: pulled models, each in a process of its own. */
-export interface OnnxRunner {
-  /** The names of the chat models that can answer. */
-  models(): readonly string[]
-  /** The requested model if it is installed, else the preferred one, else the first; undefined when none is installed. */
-  target(requested: string | undefined): Target | undefined
-  close(): Promise<void>
-}
+export type OnnxRunner = ReturnType<typeof createOnnxRunner>
 
 export interface OnnxRunnerParts {
   /** The chat models that are installed now, by preference. */
@@ -46,12 +40,16 @@ export interface OnnxRunnerParts {
 const retry = { attempts: 2, budgetMs: 10_000 }
 const busyMs = 5_000
 
-export function createOnnxRunner({ installed, preferred, clock, open = openProcess }: OnnxRunnerParts): OnnxRunner {
+export function createOnnxRunner({ installed, preferred, clock, open = openProcess }: OnnxRunnerParts) {
   const processes = new Map<string, ModelProcess>()
   const targets = new Map<string, Target>()
   return {
+    /** The names of the chat models that can answer. */
     models: () => installed().map(({ name }) => name),
-    target(requested) {
+    /**
+     * The requested model if it is installed, else the preferred one, else the first; undefined when none is installed.
+     */
+    target(requested: string | undefined): Target | undefined {
       const models = installed()
       const named = (name: string | undefined) => models.find((model) => model.name === name)
       const model = named(requested) ?? named(preferred) ?? models[0]

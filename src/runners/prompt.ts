@@ -9,14 +9,7 @@ export interface PlainMessage {
 }
 
 /** Turns conversations into tokens and tokens into text. */
-export interface PromptWriter {
-  /**
-   * The tokens of a conversation, at most `limit` of them: the oldest turns of a longer one are dropped, never
-   * the system prompt and the last turn. Throws `too_large` when these alone are too long.
-   */
-  write(messages: readonly PlainMessage[], limit: number): readonly number[]
-  decode(ids: readonly number[]): string
-}
+export type PromptWriter = ReturnType<typeof createPromptWriter>
 
 /** Parsed files of a model folder. */
 export interface PromptFiles {
@@ -27,7 +20,7 @@ export interface PromptFiles {
 }
 
 /** Compiles the tokenizer and the chat template of a model. Throws `invalid` for a model without a template. */
-export function createPromptWriter({ tokenizer: description, configuration, template }: PromptFiles): PromptWriter {
+export function createPromptWriter({ tokenizer: description, configuration, template }: PromptFiles) {
   const tokenizer = new Tokenizer(description, configuration)
   const source = template ?? templateIn(configuration['chat_template'])
   if (source === undefined) throw new AppError('invalid', 'The model has no chat template: it is not a chat model')
@@ -35,7 +28,11 @@ export function createPromptWriter({ tokenizer: description, configuration, temp
   const special = specialTokens(tokenizer)
 
   return {
-    write(messages, limit) {
+    /**
+     * The tokens of a conversation, at most `limit` of them: the oldest turns of a longer one are dropped, never
+     * the system prompt and the last turn. Throws `too_large` when these alone are too long.
+     */
+    write(messages: readonly PlainMessage[], limit: number): readonly number[] {
       const clean = messages.map(({ role, content }) => ({ role, content: withoutTokens(content) }))
       const system = clean.slice(0, firstTurn(clean))
       const turns = turnsOf(clean.slice(system.length))
@@ -57,7 +54,7 @@ export function createPromptWriter({ tokenizer: description, configuration, temp
         )
       return last
     },
-    decode: (ids) =>
+    decode: (ids: readonly number[]) =>
       ids.length === 0
         ? ''
         : tokenizer.decode([...ids], { skip_special_tokens: true, clean_up_tokenization_spaces: false }),

@@ -6,11 +6,7 @@ import { AppError } from '../errors.ts'
 import { openSession, type Session, type TensorData } from '../inference/inference.ts'
 
 /** A model of sentence embeddings in this process. */
-export interface SentenceModel {
-  /** Returns a unit vector for each text, in order. Longer texts than the model reads are cut at their end. */
-  embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]>
-  close(): Promise<void>
-}
+export type SentenceModel = Awaited<ReturnType<typeof openSentenceModel>>
 
 /** all-MiniLM-L6-v2 was trained on texts of up to 256 word pieces (its model card). */
 const longestText = 256
@@ -19,16 +15,13 @@ const batchTokens = 4096
 const mostTexts = 64
 
 /** Opens a BERT-like encoder from its folder. Throws `invalid` naming the file that is wrong. */
-export async function openSentenceModel(options: {
-  name: string
-  folder: string
-  threads: number
-}): Promise<SentenceModel> {
+export async function openSentenceModel(options: { name: string; folder: string; threads: number }) {
   const { folder, name } = options
   const tokenizer = openTokenizer(folder, name)
   const session = await openSession(join(folder, 'onnx', 'model_quantized.onnx'), options)
   return {
-    async embed(texts, signal) {
+    /** Returns a unit vector for each text, in order. Longer texts than the model reads are cut at their end. */
+    async embed(texts: readonly string[], signal?: AbortSignal): Promise<readonly Float32Array[]> {
       const rows = texts.map((text) => piecesOf(tokenizer, text))
       const vectors: Float32Array[] = new Array(texts.length)
       for (const batch of batches(rows)) {

@@ -1,10 +1,5 @@
 /** Detokenises a stream: returns text as soon as later tokens cannot change it. */
-export interface TextStream {
-  /** The text that a token completes; often none. `stopped` once a stop text has been reached: later tokens are ignored. */
-  push(id: number): { readonly text: string; readonly stopped: boolean }
-  /** Flushes the text that is held back. */
-  end(): string
-}
+export type TextStream = ReturnType<typeof createTextStream>
 
 /** The replacement character of incomplete UTF-8; after `mostHeld` tokens it is taken as the text. */
 const unfinished = '\ufffd'
@@ -14,14 +9,18 @@ const mostHeld = 8
  * Holds back a character that several tokens make up until it is whole, and text that may be the beginning of a stop
  * text. A stop text itself is not part of the answer.
  */
-export function createTextStream(decode: (ids: readonly number[]) => string, stops: readonly string[]): TextStream {
+export function createTextStream(decode: (ids: readonly number[]) => string, stops: readonly string[]) {
   const ids: number[] = []
   // Tokens are decoded behind a few earlier ones, since a tokenizer may treat the first of a text specially.
   let before = 0
   let read = 0
   let held = ''
   return {
-    push(id) {
+    /**
+     * The text that a token completes; often none. `stopped` once a stop text has been reached: later tokens are
+     * ignored.
+     */
+    push(id: number): { readonly text: string; readonly stopped: boolean } {
       ids.push(id)
       const context = decode(ids.slice(before, read))
       const all = decode(ids.slice(before))
@@ -31,7 +30,8 @@ export function createTextStream(decode: (ids: readonly number[]) => string, sto
       read = ids.length
       return release(all.slice(context.length))
     },
-    end() {
+    /** Flushes the text that is held back. */
+    end(): string {
       const rest = decode(ids.slice(before)).slice(decode(ids.slice(before, read)).length)
       const { text, stopped } = release(rest)
       return stopped ? text : text + held

@@ -4,7 +4,6 @@ import type { FirstAdministrator } from '../accounts/accounts.ts'
 import { type App, installationSecrets } from '../app/app.ts'
 import { replaceFile } from '../storage/storage.ts'
 import { identifyBy } from './guards.ts'
-import type { Identify } from './identity.ts'
 import type { Log } from './log.ts'
 
 /** The parts of its process that a service uses. */
@@ -18,32 +17,27 @@ export interface ServiceIo {
 }
 
 /** The accounts of a service, ready before it listens. */
-export interface ServiceAccounts {
-  readonly identify: Identify
-  /** A client on another machine needs it to create the first administrator, while there is no user. */
-  readonly setupToken: string | undefined
-  /** Prints how to create the first administrator, while there is no user; `url` reaches the service from this machine. */
-  announceSetup(url: string): Promise<void>
-}
+export type ServiceAccounts = Awaited<ReturnType<typeof openServiceAccounts>>
 
 /**
  * Opens the accounts for a service: throws `configuration` when the database or the secret cannot be used, and creates
  * the default administrator where the settings ask for one.
  */
-export async function openServiceAccounts(
-  app: App,
-  { stderr, stderrIsTerminal }: ServiceIo,
-  log: Log,
-): Promise<ServiceAccounts> {
+export async function openServiceAccounts(app: App, { stderr, stderrIsTerminal }: ServiceIo, log: Log) {
   const accounts = await app.accounts()
   const { administrator, warnings } = await accounts.prepareService()
   for (const warning of warnings) log.warn(`${warning}; in production this is refused`)
   if (administrator) introduce(administrator)
+  /** A client on another machine needs it to create the first administrator, while there is no user. */
   const setupToken = (await accounts.needsSetup()) ? setupTokenOf(app) : undefined
   return {
     setupToken,
     identify: identifyBy(accounts, await app.apiKeys(), app.settings, { setupToken, database: app.database }),
-    async announceSetup(url) {
+    /**
+     * Prints how to create the first administrator, while there is no user; `url` reaches the service from this
+     * machine.
+     */
+    async announceSetup(url: string) {
       if (!(await accounts.needsSetup())) return
       const page = app.settings.console ? ` or at ${url}/console` : ''
       const how = `There is no user yet. Create the administrator with \`aichat --server ${url} setup\`${page}`

@@ -3,14 +3,7 @@ import { Histogram, type MetricSource, secondBounds } from '../metrics/metrics.t
 import type { RequestContext } from './request-context.ts'
 
 /** Counts the answers of one server, under their routes' patterns: addresses hold personal names. */
-export interface HttpCounts {
-  /** A request has come. */
-  begun(): void
-  /** Its answer has ended. */
-  ended(context: RequestContext, route: string, status: number): void
-  readonly inFlight: number
-  readonly routes: ReadonlyMap<string, RouteCounts>
-}
+export type HttpCounts = ReturnType<typeof createHttpCounts>
 
 interface RouteCounts {
   /** By method and status, such as `POST 200`. */
@@ -19,16 +12,18 @@ interface RouteCounts {
   readonly times: Histogram
 }
 
-export function createHttpCounts(): HttpCounts {
+export function createHttpCounts() {
   const routes = new Map<string, RouteCounts>()
   let inFlight = 0
   return {
     routes,
-    get inFlight() {
+    get inFlight(): number {
       return inFlight
     },
+    /** A request has come. */
     begun: () => void inFlight++,
-    ended({ request, startedAt }, route, status) {
+    /** Its answer has ended. */
+    ended({ request, startedAt }: RequestContext, route: string, status: number) {
       inFlight--
       const pattern = route || 'unknown'
       let counts = routes.get(pattern)

@@ -8,14 +8,7 @@ import { storeMetrics } from './store-metrics.ts'
 import { tokenMetrics } from './token-metrics.ts'
 
 /** The metrics of one process: the same at each of its ports. */
-export interface Metrics {
-  /** The counts of the server with this name: `api`, or a speech server. */
-  http(server: string): HttpCounts
-  /** The values of this process now, as plain data. */
-  snapshot(): Promise<Snapshot>
-  /** All metrics of the service in the text format of Prometheus. */
-  text(): Promise<{ readonly type: string; readonly body: string }>
-}
+export type Metrics = ReturnType<typeof createMetrics>
 
 /** The values of all metrics of one process, by name. */
 export type Snapshot = readonly SnapshotMetric[]
@@ -39,7 +32,7 @@ export interface OtherMetrics {
  * process begin with the first reader: watching the event loop wakes the process a hundred times a second, which nothing
  * needs to pay for where nothing reads them.
  */
-export function createMetrics(app: App, version: string, others?: OtherMetrics): Metrics {
+export function createMetrics(app: App, version: string, others?: OtherMetrics) {
   const registry = new Registry()
   let hasReader = false
   const servers = new Map<string, HttpCounts>()
@@ -64,18 +57,21 @@ export function createMetrics(app: App, version: string, others?: OtherMetrics):
     if (!hasReader) collectDefaultMetrics({ register: registry })
     hasReader = true
   }
+  /** The values of this process now, as plain data. */
   const snapshot = async () => {
     watchProcess()
     return (await registry.getMetricsAsJSON()).map(whole) as unknown as Snapshot
   }
   return {
-    http(server) {
+    /** The counts of the server with this name: `api`, or a speech server. */
+    http(server: string): HttpCounts {
       const known = servers.get(server) ?? createHttpCounts()
       servers.set(server, known)
       return known
     },
     snapshot,
-    async text() {
+    /** All metrics of the service in the text format of Prometheus. */
+    async text(): Promise<{ readonly type: string; readonly body: string }> {
       watchProcess()
       const type = registry.contentType
       if (!others) return { type, body: await registry.metrics() }

@@ -8,21 +8,18 @@ import {
 } from './read-settings.ts'
 
 /** Settings that change in place: holders of the value see the newest fields at each read. */
-export interface LiveSettings {
-  readonly settings: Settings
-  /** Takes over all settings that need no restart, at once. */
-  replace(next: Settings): void
-}
+export type LiveSettings = ReturnType<typeof liveSettings>
 
 /** Settings whose fields read the latest values; those that need a restart keep their first value. */
-export function liveSettings(first: Settings): LiveSettings {
+export function liveSettings(first: Settings) {
   let current = first
   const settings = {}
   for (const name of Object.keys(first) as (keyof Settings)[])
     Object.defineProperty(settings, name, { enumerable: true, get: () => current[name] })
   return {
     settings: Object.freeze(settings) as Settings,
-    replace(next) {
+    /** Takes over all settings that need no restart, at once. */
+    replace(next: Settings) {
       const kept = Object.fromEntries(
         ['paths', 'environment', 'database', ...Object.values(restartSettings)].map((name) => [
           name,

@@ -15,17 +15,13 @@ export interface Composed {
 }
 
 /** The options of a chat with those of its template, and the text of the template around that of the question. */
-export interface FromTemplate {
-  readonly options: ChatOptions
-  /** Throws `usage` where the template needs a text and there is none; a file stands for one. */
-  compose(text: string, hasFiles: boolean): Composed
-}
+export type FromTemplate = Awaited<ReturnType<typeof fromTemplate>>
 
 /**
  * Reads the template that --template names and fills in --var and its defaults; options of the command line go before its own.
  * Throws `invalid` for variables that the template does not have and for those without a value, all at once.
  */
-export async function fromTemplate(cli: Cli, options: ChatOptions): Promise<FromTemplate> {
+export async function fromTemplate(cli: Cli, options: ChatOptions) {
   const given = options.template === true ? undefined : options.template
   const { name, template } = await readTemplate(
     cli,
@@ -39,7 +35,8 @@ export async function fromTemplate(cli: Cli, options: ChatOptions): Promise<From
       ...withDefaults(options, template),
       ...(files.length > 0 && { file: [...files.map((file) => filled(file, values)), ...(options.file ?? [])] }),
     },
-    compose(text, hasFiles) {
+    /** Throws `usage` where the template needs a text and there is none; a file stands for one. */
+    compose(text: string, hasFiles: boolean): Composed {
       const uses = (part: string | undefined) => variablesIn(part ?? '').some((use) => use.name === inputVariable)
       if (text === '' && !hasFiles && (uses(prompt) || uses(system)))
         throw new AppError(

@@ -5,11 +5,7 @@ import { replaceFile } from '../../storage/storage.ts'
 import { stripControls } from '../terminal/io.ts'
 
 /** A file of typed lines, which several terminals may use at once. */
-export interface HistoryFile {
-  /** The oldest first. */
-  readonly lines: readonly string[]
-  append(line: string): void
-}
+export type HistoryFile = ReturnType<typeof openHistoryFile>
 
 /** Characters that are kept of a file. */
 const longest = 512 * 1024
@@ -21,7 +17,7 @@ const longestLine = 32 * 1024
  * terminals write; a file of more than twice the size that is kept is cut to its end here. Throws the error of the system,
  * and for what is no regular file, or belongs to another user.
  */
-export function openHistoryFile(path: string): HistoryFile {
+export function openHistoryFile(path: string) {
   makeFolder(dirname(path))
   const isThere = lstatSync(path, { throwIfNoEntry: false })
   if (isThere?.isFile() === false) throw new Error('it is no regular file')
@@ -32,8 +28,9 @@ export function openHistoryFile(path: string): HistoryFile {
   if (text.length > longest) stored.shift()
   if (text.length > 2 * longest) replaceFile(path, stored.join('\n'))
   return {
+    /** The oldest first. */
     lines: stored.flatMap(linesIn),
-    append(line) {
+    append(line: string) {
       if (line.length > longestLine) return
       try {
         appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 })

@@ -3,12 +3,7 @@ import { stripControls } from '../terminal/io.ts'
 import { type Piece, sgr } from './styled.ts'
 
 /** Colours code line by line: the colours of a line depend on the lines before it, and on none after it. */
-export interface CodeColours {
-  /** The pieces of the next line. */
-  next(line: string): readonly Piece[]
-  /** The pieces of a next line that may go on. */
-  peek(line: string): readonly Piece[]
-}
+export type CodeColours = ReturnType<typeof colourCode>
 
 /** The most code before a line that is read to colour it, in characters: beyond, colours begin again. */
 const longestContext = 4_000
@@ -70,16 +65,18 @@ export function loadHighlighter(): Highlighter {
 }
 
 /** Starts on a block of code; one of an unknown language has a single colour. */
-export function colourCode(language: string, highlighter: Highlighter | undefined): CodeColours {
+export function colourCode(language: string, highlighter: Highlighter | undefined) {
   const known = highlighter && language !== '' && highlighter.getLanguage(language) ? highlighter : undefined
   let context = ''
   return {
-    next(line) {
+    /** The pieces of the next line. */
+    next(line: string): readonly Piece[] {
       const { pieces, following } = read(shownCode(line))
       context = following.length > longestContext ? '' : following
       return pieces
     },
-    peek: (line) => read(shownCode(line)).pieces,
+    /** The pieces of a next line that may go on. */
+    peek: (line: string) => read(shownCode(line)).pieces,
   }
 
   function read(text: string): { pieces: readonly Piece[]; following: string } {

@@ -7,14 +7,7 @@ import { lineOf } from './styled.ts'
 import { breakCode } from './wrap.ts'
 
 /** Markdown that arrives in pieces, as lines of a terminal. Cuts between pieces leave no trace in the lines. */
-export interface MarkdownStream {
-  /** Takes a piece and returns the lines that became final. */
-  push(text: string): string[]
-  /** The lines of the block that is still open. */
-  open(): string[]
-  /** Ends the text and returns the remaining lines. */
-  end(): string[]
-}
+export type MarkdownStream = ReturnType<typeof createMarkdownStream>
 
 export interface StreamParts {
   readonly ruler: Ruler
@@ -40,7 +33,7 @@ interface Fence {
  * structure"), as are all items of a list but the last and the lines of a block of code. A link is known from its definition
  * on, and not before.
  */
-export function createMarkdownStream({ ruler, width, highlighter }: StreamParts): MarkdownStream {
+export function createMarkdownStream({ ruler, width, highlighter }: StreamParts) {
   let lines: string[] = []
   let partial = ''
   let known: Definitions = {}
@@ -52,6 +45,7 @@ export function createMarkdownStream({ ruler, width, highlighter }: StreamParts)
 
   return { push, open, end }
 
+  /** Takes a piece and returns the lines that became final. */
   function push(text: string): string[] {
     const final: string[] = []
     partial += text
@@ -145,6 +139,7 @@ export function createMarkdownStream({ ruler, width, highlighter }: StreamParts)
     return []
   }
 
+  /** The lines of the block that is still open. */
   function open(): string[] {
     const line = cleaned(partial.slice(0, longestOpen))
     if (fence) {
@@ -159,6 +154,7 @@ export function createMarkdownStream({ ruler, width, highlighter }: StreamParts)
     return paint(blocksOf(shown.join('\n'), links), links, shown, width())
   }
 
+  /** Ends the text and returns the remaining lines. */
   function end(): string[] {
     const last = cleaned(partial)
     partial = ''

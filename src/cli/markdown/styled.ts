@@ -57,25 +57,24 @@ export interface Glyph {
 }
 
 /** Measures text in columns of a terminal. */
-export interface Ruler {
-  /** The columns that terminals show it in today. */
-  columns(text: string): number
-  /** The graphemes, each with the most columns that a terminal may give it: old ones show the parts of a joined emoji. */
-  glyphs(text: string): readonly Glyph[]
-}
+export type Ruler = Awaited<ReturnType<typeof openRuler>>
 
 /** The longest table of characters that were measured before. */
 const mostKnown = 4_096
 
 /** Loads the libraries that measure. */
-export async function openRuler(): Promise<Ruler> {
+export async function openRuler() {
+  /** The columns that terminals show it in today. */
   const columns = await columnCounter(['\u00e9'])
   const segmenter = new Intl.Segmenter()
   const known = new Map<string, number>()
 
   return {
     columns,
-    glyphs(text) {
+    /**
+     * The graphemes, each with the most columns that a terminal may give it: old ones show the parts of a joined emoji.
+     */
+    glyphs(text: string): readonly Glyph[] {
       if (/^[\x20-\x7e]*$/.test(text)) return [...text].map((character) => ({ text: character, columns: 1 }))
       return Array.from(segmenter.segment(text), ({ segment }) => ({ text: segment, columns: most(segment) }))
     },

@@ -5,12 +5,7 @@ import type { Environment } from '../../settings/settings.ts'
 import { findProgram } from '../terminal/programs.ts'
 
 /** A running audio player. */
-export interface Player {
-  /** Writes a piece and waits for backpressure; false when the player has ended. */
-  take(piece: Uint8Array): Promise<boolean>
-  /** Resolves when playback ends. Throws `unavailable` when the player failed. */
-  end(): Promise<void>
-}
+export type Player = Awaited<ReturnType<typeof openPlayer>>
 
 /** Players that read WAV from stdin, in order of preference. */
 const players = [
@@ -21,7 +16,7 @@ const players = [
 ] as const
 
 /** Starts the first installed player; the signal ends it at once. Throws as `findPlayer` does. */
-export async function openPlayer(environment: Environment, signal: AbortSignal): Promise<Player> {
+export async function openPlayer(environment: Environment, signal: AbortSignal) {
   const [path, ...args] = findPlayer(environment)
   const child = spawn(path, args, { env: { ...environment }, stdio: ['pipe', 'ignore', 'ignore'] })
   const ended = once(child, 'close') as Promise<[code: number | null]>
@@ -33,11 +28,13 @@ export async function openPlayer(environment: Environment, signal: AbortSignal):
   // EPIPE after the player ends; its exit code is checked in `end`.
   child.stdin.on('error', () => {})
   return {
-    async take(piece) {
+    /** Writes a piece and waits for backpressure; false when the player has ended. */
+    async take(piece: Uint8Array): Promise<boolean> {
       if (child.exitCode !== null || !child.stdin.writable) return false
       if (!child.stdin.write(piece)) await Promise.race([once(child.stdin, 'drain'), ended])
       return true
     },
+    /** Resolves when playback ends. Throws `unavailable` when the player failed. */
     async end() {
       child.stdin.end()
       const [code] = await ended

@@ -1,14 +1,7 @@
 import type { Io } from './io.ts'
 
 /** Rows at the end of a terminal's output that tell of work under way, and leave no trace. */
-export interface BusyLine {
-  /** Draws these rows from 300 ms after now on, and again as they change; the first call after `rest` counts. */
-  show(rows: () => readonly string[]): void
-  /** Takes the rows away until the next `show`. */
-  rest(): void
-  /** Takes the rows away for good. */
-  end(): void
-}
+export type BusyLine = ReturnType<typeof openBusyLine>
 
 /** Work that ends sooner is not remarked on: milliseconds. */
 const delayMs = 300
@@ -62,18 +55,20 @@ export function holdBusyLine(io: Io): () => void {
 }
 
 /** Opens the busy line of a terminal. Its rows must be narrower than the window. */
-export function openBusyLine(io: Io): BusyLine {
+export function openBusyLine(io: Io) {
   let rows: () => readonly string[] = () => []
   let timer: NodeJS.Timeout | undefined
   let shown: readonly string[] = []
   const line: Drawn = { erase, holds: 0 }
   lines.set(io, line)
   return {
-    show(next) {
+    /** Draws these rows from 300 ms after now on, and again as they change; the first call after `rest` counts. */
+    show(next: () => readonly string[]) {
       rows = next
       timer ??= setTimeout(tick, delayMs).unref()
     },
     rest,
+    /** Takes the rows away for good. */
     end() {
       rest()
       if (lines.get(io) === line) lines.delete(io)
@@ -104,6 +99,7 @@ export function openBusyLine(io: Io): BusyLine {
     return `${up > 0 ? `\x1b[${up}A` : ''}\r\x1b[J`
   }
 
+  /** Takes the rows away until the next `show`. */
   function rest(): void {
     clearTimeout(timer)
     timer = undefined

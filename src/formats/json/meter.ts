@@ -49,21 +49,13 @@ export interface LongText {
 }
 
 /** Reads a JSON text as its bytes arrive, in pieces of any size, and counts its values without parsing it. */
-export interface JsonMeter {
-  /** Throws `too_large`, or `invalid` for too deep a nesting, as soon as a bound is passed. */
-  push(bytes: Uint8Array): void
-  /**
-   * The texts so far of `longText` and more, in their order, without the names of fields; the last one may have no end
-   * yet. In a text that is not JSON the quotation marks alone decide.
-   */
-  longTexts(): readonly LongText[]
-}
+export type JsonMeter = ReturnType<typeof createJsonMeter>
 
 const quoteMark = 0x22
 const backslash = 0x5c
 
 /** `name` is the text's name in a message. A bound that is not given does not apply. */
-export function createJsonMeter(name: string, bounds: Partial<JsonBounds>): JsonMeter {
+export function createJsonMeter(name: string, bounds: Partial<JsonBounds>) {
   const {
     depth: deepest = Number.POSITIVE_INFINITY,
     values: mostValues = Number.POSITIVE_INFINITY,
@@ -94,7 +86,8 @@ export function createJsonMeter(name: string, bounds: Partial<JsonBounds>): Json
   const open: number[] = []
 
   return {
-    push(view) {
+    /** Throws `too_large`, or `invalid` for too deep a nesting, as soon as a bound is passed. */
+    push(view: Uint8Array) {
       const bytes = Buffer.from(view.buffer, view.byteOffset, view.byteLength)
       // The next backslash from here on: looked for once, not once for each string before it.
       let slash = bytes.indexOf(backslash)
@@ -138,7 +131,11 @@ export function createJsonMeter(name: string, bounds: Partial<JsonBounds>): Json
         return quote + 1
       }
     },
-    longTexts() {
+    /**
+     * The texts so far of `longText` and more, in their order, without the names of fields; the last one may have no end
+     * yet. In a text that is not JSON the quotation marks alone decide.
+     */
+    longTexts(): readonly LongText[] {
       if (inString && !inName) note(before)
       return long
     },

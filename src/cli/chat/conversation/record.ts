@@ -3,16 +3,7 @@ import { appendToSession, showSession, undoSession } from '../../../operations/o
 import type { Cli } from '../../terminal/cli.ts'
 
 /** The messages of a conversation, in a saved session. */
-export interface ConversationRecord {
-  /** The id of the session. */
-  readonly session: string
-  /** Takes the last exchange away; resolves with its messages. Throws `invalid` where there is none. */
-  undo(): Promise<readonly KeptMessage[]>
-  /** Keeps messages: the core keeps none of an answer that was stopped. */
-  add(messages: readonly KeptMessage[]): Promise<void>
-  /** The last answer; undefined before the first. */
-  lastAnswer(): Promise<string | undefined>
-}
+export type ConversationRecord = ReturnType<typeof savedRecord>
 
 /** A message that was kept; `cut` for a stopped answer. */
 export type KeptMessage = Message & { readonly cut?: boolean }
@@ -24,12 +15,15 @@ const keepingMs = 10_000
 const mostLooked = 20
 
 /** The record of a session. */
-export function savedRecord(cli: Cli, session: string): ConversationRecord {
+export function savedRecord(cli: Cli, session: string) {
   return {
+    /** The id of the session. */
     session,
+    /** Takes the last exchange away; resolves with its messages. Throws `invalid` where there is none. */
     undo: async () =>
       (await cli.ask(undoSession, { id: session, files: true })).taken as unknown as readonly KeptMessage[],
-    async add(messages) {
+    /** Keeps messages: the core keeps none of an answer that was stopped. */
+    async add(messages: readonly KeptMessage[]) {
       const kept = messages
         .filter(({ role }) => role === 'user' || role === 'assistant')
         .map(({ role, content, cut = false }) => ({
@@ -40,7 +34,8 @@ export function savedRecord(cli: Cli, session: string): ConversationRecord {
       // Ctrl-C has aborted the signal of the answer.
       await cli.ask(appendToSession, { id: session, messages: kept }, AbortSignal.timeout(keepingMs))
     },
-    async lastAnswer() {
+    /** The last answer; undefined before the first. */
+    async lastAnswer(): Promise<string | undefined> {
       const { messages } = await cli.ask(showSession, { id: session, last: mostLooked })
       const last = (messages as unknown as readonly Message[]).findLast(({ role }) => role === 'assistant')
       return last && textOf(last.content)

@@ -16,31 +16,7 @@ import {
 } from './chat-message.ts'
 import { draftOf, keepDraft } from './drafts.ts'
 
-export interface ChatState {
-  readonly messages: readonly ChatMessage[]
-  readonly isAnswering: boolean
-  readonly isLoading: boolean
-  /** Why a saved conversation cannot be shown. */
-  readonly loadProblem: Refused | undefined
-  /** The id of the conversation in which the chat is kept; undefined while none is known. */
-  readonly session: string | undefined
-  /** The conversations that were branched from the same one, with that one and the shown one; none where there is no branch. */
-  readonly family: readonly SavedSession[]
-  /** The name of the place in which the draft of the next question is kept. */
-  readonly draftPlace: string
-  send(text: string, attachments: readonly Attachment[]): void
-  stop(): void
-  /** Begins another conversation. */
-  startAnew(): void
-  /** Sends the last question again, whose answer failed or was stopped. */
-  retry(): void
-  /** Asks the question of this answer again, of another model too: in a branch, so that both answers stay. */
-  answerAgain(answer: ChatMessage, model?: string): void
-  /** Goes on from a question in other words, in a branch. */
-  edit(question: ChatMessage, text: string): void
-  /** Shows another conversation of the family. */
-  showVersion(id: string): void
-}
+export type ChatState = ReturnType<typeof useChat>
 
 /** A chunk of a streamed answer, as far as the page reads it. */
 interface Chunk {
@@ -62,7 +38,7 @@ let lastId = 0
 const pauses = [100, 400, 1500]
 
 /** A conversation, kept as a session by the server; only the newest message is sent. */
-export function useChat(partner: Partner, sessionId: string | undefined, route: Route): ChatState {
+export function useChat(partner: Partner, sessionId: string | undefined, route: Route) {
   const persona = partner.persona?.id
   const [messages, setMessages] = useState<readonly ChatMessage[]>([])
   const [family, setFamily] = useState<readonly SavedSession[]>([])
@@ -275,35 +251,47 @@ export function useChat(partner: Partner, sessionId: string | undefined, route: 
     messages,
     isAnswering,
     isLoading,
+    /** Why a saved conversation cannot be shown. */
     loadProblem,
+    /** The id of the conversation in which the chat is kept; undefined while none is known. */
     session,
+    /**
+     * The conversations that were branched from the same one, with that one and the shown one; none where there is no
+     * branch.
+     */
     family,
+    /** The name of the place in which the draft of the next question is kept. */
     draftPlace: draftPlaceOf(session),
-    send(text, attachments) {
+    send(text: string, attachments: readonly Attachment[]) {
       const question: ChatMessage = { id: ++lastId, role: 'user', text, attachments }
       setMessages((all) => [...all, question])
       void answer(question)
     },
     stop: () => running.current?.abort(),
+    /** Begins another conversation. */
     startAnew() {
       begin(undefined)
       goTo(...partner.place)
     },
+    /** Sends the last question again, whose answer failed or was stopped. */
     retry() {
       const question = messages.findLast(({ role }) => role === 'user')
       if (!question || isAnswering) return
       setMessages((all) => [...all.filter(({ id }) => id < question.id), { ...question, isUnanswered: false }])
       void answer(question, { isAgain: true })
     },
-    answerAgain(given, model) {
+    /** Asks the question of this answer again, of another model too: in a branch, so that both answers stay. */
+    answerAgain(given: ChatMessage, model?: string) {
       const question = messages.findLast(({ role, id }) => role === 'user' && id < given.id)
       if (question) void goOnFrom(question, { ...question, id: ++lastId, isUnanswered: false }, model)
     },
-    edit(question, text) {
+    /** Goes on from a question in other words, in a branch. */
+    edit(question: ChatMessage, text: string) {
       const { attachments } = question
       void goOnFrom(question, { id: ++lastId, role: 'user', text, ...(attachments && { attachments }) })
     },
-    showVersion(id) {
+    /** Shows another conversation of the family. */
+    showVersion(id: string) {
       history.replaceState(history.state, '', linkTo(...partner.place, id))
       void open(id)
     },

@@ -12,14 +12,10 @@ export interface Sound {
   readonly problem?: Refused
 }
 
-export interface SpeechState {
-  readonly sound: Sound | undefined
-  speak(voice: string, request: Pick<SpeechRequest, 'path' | 'body'>): void
-  stop(): void
-}
+export type SpeechState = ReturnType<typeof useSpeech>
 
 /** One voice at a time: the next one ends the one before. */
-export function useSpeech(): SpeechState {
+export function useSpeech() {
   const [sound, setSound] = useState<Sound>()
   const running = useRef<AbortController | undefined>(undefined)
   useEffect(() => () => running.current?.abort(), [])
@@ -29,7 +25,7 @@ export function useSpeech(): SpeechState {
       running.current?.abort()
       setSound((now) => now && { ...now, isSpeaking: false })
     },
-    speak(voice, request) {
+    speak(voice: string, request: Pick<SpeechRequest, 'path' | 'body'>) {
       running.current?.abort()
       const controller = new AbortController()
       running.current = controller

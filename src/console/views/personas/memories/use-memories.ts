@@ -5,22 +5,10 @@ import type { Memory } from '../../../wire/types.ts'
 /** Memories of one answer. */
 const pageSize = 100
 
-export interface MemoryPages {
-  /** Undefined until the first answer. */
-  readonly total: number | undefined
-  readonly problem: Refused | undefined
-  /** Another number after each change. */
-  readonly version: number
-  /** The memory at a place of the list, once it is there. */
-  at(index: number): Memory | undefined
-  /** Fetches the pages of these places where they are missing. */
-  want(first: number, last: number): void
-  /** Fetches everything again. */
-  reload(): void
-}
+export type MemoryPages = ReturnType<typeof useMemories>
 
 /** A persona's memories, fetched page by page as they are looked at. */
-export function useMemories(persona: string): MemoryPages {
+export function useMemories(persona: string) {
   const pages = useRef(new Map<number, readonly Memory[] | undefined>())
   const [state, setState] = useState<{ total?: number; problem?: Refused; version: number }>({ version: 0 })
 
@@ -44,6 +32,7 @@ export function useMemories(persona: string): MemoryPages {
     [persona],
   )
 
+  /** Fetches everything again. */
   const reload = useCallback(() => {
     pages.current = new Map()
     setState((now) => ({ ...now, version: now.version + 1 }))
@@ -52,6 +41,7 @@ export function useMemories(persona: string): MemoryPages {
 
   useEffect(reload, [reload])
 
+  /** Fetches the pages of these places where they are missing. */
   const want = useCallback(
     (first: number, last: number) => {
       for (let page = Math.floor(first / pageSize); page <= Math.floor(last / pageSize); page++) fetchPage(page)
@@ -60,10 +50,13 @@ export function useMemories(persona: string): MemoryPages {
   )
 
   return {
+    /** Undefined until the first answer. */
     total: state.total,
     problem: state.problem,
+    /** Another number after each change. */
     version: state.version,
-    at: (index) => pages.current.get(Math.floor(index / pageSize))?.[index % pageSize],
+    /** The memory at a place of the list, once it is there. */
+    at: (index: number) => pages.current.get(Math.floor(index / pageSize))?.[index % pageSize],
     want,
     reload,
   }
