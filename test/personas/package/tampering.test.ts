@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { AppError } from '../../../src/errors.ts'
-import type { ProblemKind } from '../../../src/formats/file-error.ts'
+import type { FileError } from '../../../src/formats/file-error.ts'
 import { container, type Document, put, resigned, signed, unzip, zipOf } from '../../helpers/personas/package-forge.ts'
 import { newFolder, openShop } from '../../helpers/personas/persona-shop.ts'
 import { isWholeRun, suite } from '../../helpers/suite.ts'
@@ -84,7 +84,7 @@ for (const [name, make] of harmless)
     assert.equal((await verify(make())).problems, [])
   })
 
-type Case = readonly [name: string, make: () => string | Buffer, message: RegExp, kind?: ProblemKind]
+type Case = readonly [name: string, make: () => string | Buffer, message: RegExp, kind?: FileError['kind']]
 
 const found: readonly Case[] = [
   ['a changed text', () => text.replace('柏林', '柏杜'), /memories\[0\] was changed/],
