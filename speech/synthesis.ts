@@ -51,8 +51,6 @@ export interface SpeechInput<Voice = RequestedVoice> extends Delivery {
   readonly keep_directions?: boolean | undefined
 }
 
-export type Synthesis = ReturnType<typeof createSynthesis>
-
 /** Turns requests into speech with one engine. */
 export function createSynthesis(options: SynthesisOptions) {
   const { manifest, engine, queueLimit = 32, budgetBytes = 512 * 1024 * 1024 } = options

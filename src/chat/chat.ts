@@ -87,12 +87,12 @@ export type { UsageSoFar } from './protocol/usage-so-far.ts'
 export { defaultTimeouts, httpTarget, type Target } from './provider.ts'
 export { providerName } from './provider-name.ts'
 export { createRequestBook, liveStates, type RequestBook } from './request-book.ts'
-export { type Background, createBackground } from './responses/background.ts'
+export { createBackground } from './responses/background.ts'
 export { type Conversation, type Conversations, createConversations } from './responses/conversations.ts'
 export { keptItems } from './responses/items.ts'
 export type { Piece } from './responses/job.ts'
 export { wrongField } from './responses/refusals.ts'
-export { createResponses, type OpenedRequest, type ResponseParts, type Responses } from './responses/responses.ts'
+export { createResponses, type OpenedRequest, type ResponseParts } from './responses/responses.ts'
 export type {
   Appended,
   Item,
@@ -106,7 +106,7 @@ export type {
 } from './responses/store.ts'
 export type { Booking, RouteReport } from './route-report.ts'
 export { type ChatCall, createRouter, type RoutedReply, type RoutedStream, type Router } from './router.ts'
-export { createReasoningSeals, isSealed, type ReasoningSeals } from './sealed-reasoning.ts'
+export { createReasoningSeals, isSealed } from './sealed-reasoning.ts'
 export { textLength } from './text-length.ts'
 export { pinOf } from './tools/pins.ts'
 export { createToolQuestions, type ToolQuestions } from './tools/questions.ts'

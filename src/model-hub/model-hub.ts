@@ -3,6 +3,6 @@
  * Uses: `http/send.ts`, `storage` for files that are replaced atomically.
  * Begin with: `known-models.json` (what can be pulled), `pull.ts`.
  */
-export { type Hub, openHub, type PullOptions } from './hub.ts'
+export { openHub, type PullOptions } from './hub.ts'
 export { defaultChatModel, knownModels, nonCommercialParts } from './known-models.ts'
 export type { Pulled, PullProgress } from './pull.ts'

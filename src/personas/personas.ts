@@ -29,7 +29,7 @@ export {
   type SavedMessage,
   type SentRecord,
 } from './chat/conversation.ts'
-export { type Conversations, createConversations } from './chat/conversations.ts'
+export { createConversations } from './chat/conversations.ts'
 export { type AskModel, createExtraction, type OnBehalf } from './chat/extraction.ts'
 export type { KeepExchange } from './chat/keep-exchange.ts'
 export { withoutFiles } from './chat/kept-files.ts'
@@ -38,7 +38,6 @@ export {
   type AboutAnswer,
   createPersonaChat,
   type OpenRequest,
-  type PersonaChat,
   type PreparedChat,
 } from './chat/persona-chat.ts'
 export { type SearchGroup, searchTermsOf } from './chat/search-words.ts'
@@ -140,5 +139,5 @@ export {
   type ProfileStore,
   profileLimits,
 } from './profile/profile.ts'
-export { createProfiles, type Profiles } from './profile/profiles.ts'
+export { createProfiles } from './profile/profiles.ts'
 export { profileSlots } from './profile-line.ts'

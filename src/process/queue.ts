@@ -1,8 +1,5 @@
 import { AppError } from '../errors.ts'
 
-/** Bounds how many calls run at the same time and how many wait. */
-export type WorkQueue = ReturnType<typeof createWorkQueue>
-
 export interface WorkQueueOptions {
   /** Calls that run at the same time. */
   readonly running: number

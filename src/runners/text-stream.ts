@@ -1,6 +1,3 @@
-/** Detokenises a stream: returns text as soon as later tokens cannot change it. */
-export type TextStream = ReturnType<typeof createTextStream>
-
 /** The replacement character of incomplete UTF-8; after `mostHeld` tokens it is taken as the text. */
 const unfinished = '\ufffd'
 const mostHeld = 8

@@ -16,9 +16,6 @@ export interface ServiceIo {
   readonly onHangUp: (listener: () => void) => boolean
 }
 
-/** The accounts of a service, ready before it listens. */
-export type ServiceAccounts = Awaited<ReturnType<typeof openServiceAccounts>>
-
 /**
  * Opens the accounts for a service: throws `configuration` when the database or the secret cannot be used, and creates
  * the default administrator where the settings ask for one.

@@ -5,12 +5,11 @@
  * Begin with: `cost.ts` (amounts and costs), `metering/metering.ts`, `ledger/ledger.ts`, `prices/price.ts`, `limits/admission.ts`.
  */
 export type { Place, PriceList } from './cost.ts'
-export { createDays, type Days, nextDay, startOf } from './days.ts'
+export { createDays, nextDay, startOf } from './days.ts'
 export { exportedRows } from './ledger/export.ts'
 export {
   costSources,
   createLedger,
-  type Ledger,
   type LedgerProblems,
   type LedgerRow,
   type LedgerStore,

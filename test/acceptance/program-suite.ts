@@ -8,8 +8,11 @@ import { calling, speaking } from '../helpers/speech/speaking-model.ts'
 import { suite } from '../helpers/suite.ts'
 import { type ClientProgram, pathOf, runTask } from './client-programs.ts'
 
-/** The task of each program before a provider of each dialect; skipped for programs that are not there. */
-export async function programSuite(programs: readonly ClientProgram[]): Promise<ReturnType<typeof suite>> {
+/** The task of each program before a provider of each of these dialects; skipped for programs that are not there. */
+export async function programSuite(
+  programs: readonly ClientProgram[],
+  dialects = Object.keys(endpoints) as readonly DialectId[],
+): Promise<ReturnType<typeof suite>> {
   const test = suite('programs of others do a task with two calls of a tool')
 
   for (const program of programs) {
@@ -18,23 +21,20 @@ export async function programSuite(programs: readonly ClientProgram[]): Promise<
       process.stdout.write(
         `skipped: ${program.name} is not in PATH${program.locked ? ' (AICHAT_TEST_CLIENTS=1)' : ''}\n`,
       )
-    // Every dialect is tried with --all, Anthropic's by each run.
-    for (const api of Object.keys(endpoints) as DialectId[])
-      (path === undefined ? test.skip : api === 'anthropic-messages' ? test : test.whole)(
-        `${program.name} before a provider of ${api}`,
-        () =>
-          withLibraries(
-            speaking(api, (request) => atWork(request, program)),
-            async ({ url, provider }) => {
-              const home = temporaryFolder()
-              const { code, output } = await runTask(program, path!, home, url)
-              assert.is(code, 0, output)
-              assert.match(output, 'The file holds 5 bytes: made!')
-              assert.is(readFileSync(join(home, 'work', 'made.txt'), 'utf8'), 'made!')
-              assert.ok(provider.received.length >= 3)
-            },
-            { plugin: { api } },
-          ),
+    for (const api of dialects)
+      (path === undefined ? test.skip : test)(`${program.name} before a provider of ${api}`, () =>
+        withLibraries(
+          speaking(api, (request) => atWork(request, program)),
+          async ({ url, provider }) => {
+            const home = temporaryFolder()
+            const { code, output } = await runTask(program, path!, home, url)
+            assert.is(code, 0, output)
+            assert.match(output, 'The file holds 5 bytes: made!')
+            assert.is(readFileSync(join(home, 'work', 'made.txt'), 'utf8'), 'made!')
+            assert.ok(provider.received.length >= 3)
+          },
+          { plugin: { api } },
+        ),
       )
   }
 

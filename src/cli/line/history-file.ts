@@ -4,9 +4,6 @@ import { makeFolder } from '../../formats/formats.ts'
 import { replaceFile } from '../../storage/storage.ts'
 import { stripControls } from '../terminal/io.ts'
 
-/** A file of typed lines, which several terminals may use at once. */
-export type HistoryFile = ReturnType<typeof openHistoryFile>
-
 /** Characters that are kept of a file. */
 const longest = 512 * 1024
 /** Characters of a line; longer ones are not kept in the file. */

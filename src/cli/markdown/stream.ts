@@ -6,9 +6,6 @@ import type { Ruler } from './styled.ts'
 import { lineOf } from './styled.ts'
 import { breakCode } from './wrap.ts'
 
-/** Markdown that arrives in pieces, as lines of a terminal. Cuts between pieces leave no trace in the lines. */
-export type MarkdownStream = ReturnType<typeof createMarkdownStream>
-
 export interface StreamParts {
   readonly ruler: Ruler
   /** The columns of the window now. */

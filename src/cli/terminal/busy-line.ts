@@ -1,8 +1,5 @@
 import type { Io } from './io.ts'
 
-/** Rows at the end of a terminal's output that tell of work under way, and leave no trace. */
-export type BusyLine = ReturnType<typeof openBusyLine>
-
 /** Work that ends sooner is not remarked on: milliseconds. */
 const delayMs = 300
 /** The time between two drawings: milliseconds. */

@@ -78,8 +78,6 @@ export interface PreparedChat {
 /** The cost and the circumstances of an answer. */
 export type AboutAnswer = Pick<SavedMessage, 'cost'> & Required<Pick<SavedMessage, 'answer'>>
 
-export type PersonaChat = ReturnType<typeof createPersonaChat>
-
 export interface PersonaChatParts {
   readonly personas: Pick<Personas, 'open'>
   readonly memories: Pick<Memories, 'search' | 'store' | 'edit' | 'forget'>

@@ -16,8 +16,6 @@ import {
 } from './chat-message.ts'
 import { draftOf, keepDraft } from './drafts.ts'
 
-export type ChatState = ReturnType<typeof useChat>
-
 /** A chunk of a streamed answer, as far as the page reads it. */
 interface Chunk {
   readonly model?: string

@@ -5,8 +5,6 @@ import type { Memory } from '../../../wire/types.ts'
 /** Memories of one answer. */
 const pageSize = 100
 
-export type MemoryPages = ReturnType<typeof useMemories>
-
 /** A persona's memories, fetched page by page as they are looked at. */
 export function useMemories(persona: string) {
   const pages = useRef(new Map<number, readonly Memory[] | undefined>())
