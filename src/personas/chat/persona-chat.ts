@@ -70,9 +70,9 @@ export interface PreparedChat {
   readonly servers?: readonly string[]
   /**
    * Saves the turn: in the conversation, with the cost and the circumstances of its answer, and in the persona's memory unless
-   * the answer is cut or missing. Resolves with the conversation, where there is one.
+   * the answer is cut or missing. Resolves with the conversation, where there is one. Absent where the turn leaves nothing.
    */
-  finish(answer: Message | undefined, about: AboutAnswer): Promise<Pick<Conversation, 'id' | 'name'> | undefined>
+  finish?(answer: Message | undefined, about: AboutAnswer): Promise<Pick<Conversation, 'id' | 'name'> | undefined>
 }
 
 /** The cost and the circumstances of an answer. */
@@ -176,6 +176,8 @@ export function createPersonaChat(parts: PersonaChatParts) {
       const { system, notes } = opened ? await promptsOf(opened, profile, hits, lore) : { system: '', notes: '' }
       const work = { user: owner, isOver: () => keep === undefined && signal?.aborted === true }
       const keeping = hasMemory ? await inTurns(keepingSteps(wellFormed(text), parts.redact, end), work) : undefined
+      const followsAnswer = before.length > 0 || turn.length > 1
+      const isLearnedFrom = persona && memory !== false && (keeping !== undefined || (followsAnswer && text !== ''))
       // System prompts stand first, where every model expects them.
       const talk = request.messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
       const prompts = talk < 0 ? request.messages.length : talk
@@ -208,36 +210,36 @@ export function createPersonaChat(parts: PersonaChatParts) {
         ...(keeping && { keeping }),
         ...extractOf(persona, keeping),
         ...(persona?.mcp_servers && !toolTurn && { servers: persona.mcp_servers }),
-        async finish(answer, about) {
-          if (toolTurn && answer?.tool_calls) return undefined
-          const persona_id = persona?.id
-          const record = { ...about.answer, ...(persona_id !== undefined && { persona_id }) }
-          const messages = [
-            ...spokenMessages(turn).map((message) => ({ message })),
-            ...(answer ? [{ message: answer, ...about, answer: record }] : []),
-          ]
-          const number = conversation && (await parts.conversations.add(conversation, messages))
-          const kept =
-            conversation ??
-            (keep === undefined
-              ? undefined
-              : await parts.conversations.keep(owner, { title: keep, persona: persona_id, messages }))
-          if (!opened || !persona || !answer || record.cut || memory === false) return kept
-          if (meant && settings?.forget === 'at_once') await removeMeant(persona, meant)
-          if (keeping) {
-            const where = conversation?.id ?? (label && conversationLabel(owner, label))
-            if (isConfirmation(text)) await confirm(persona, before.at(-1) ?? turn.at(-2))
-            const { said, added } = await remember(persona, keeping, textOf(answer.content), { speaker, where, twin })
-            if (kept && added.length > 0)
-              await parts.conversations.recordMemories(kept, number ?? messages.length, added)
-            if (!keeping.some(({ refusal }) => refusal !== undefined && secretly.has(refusal)))
-              await parts.profiles.said(opened, text, said)
-            parts.remembered(persona, said, by)
-          }
-          const followsAnswer = before.length > 0 || turn.length > 1
-          if (followsAnswer && text !== '') await parts.observe(persona, text)
-          return kept
-        },
+        ...((conversation || keep !== undefined || isLearnedFrom) && { finish }),
+      }
+
+      async function finish(answer: Message | undefined, about: AboutAnswer) {
+        if (toolTurn && answer?.tool_calls) return undefined
+        const persona_id = persona?.id
+        const record = { ...about.answer, ...(persona_id !== undefined && { persona_id }) }
+        const messages = [
+          ...spokenMessages(turn).map((message) => ({ message })),
+          ...(answer ? [{ message: answer, ...about, answer: record }] : []),
+        ]
+        const number = conversation && (await parts.conversations.add(conversation, messages))
+        const kept =
+          conversation ??
+          (keep === undefined
+            ? undefined
+            : await parts.conversations.keep(owner, { title: keep, persona: persona_id, messages }))
+        if (!opened || !persona || !answer || record.cut || memory === false) return kept
+        if (meant && settings?.forget === 'at_once') await removeMeant(persona, meant)
+        if (keeping) {
+          const where = conversation?.id ?? (label && conversationLabel(owner, label))
+          if (isConfirmation(text)) await confirm(persona, before.at(-1) ?? turn.at(-2))
+          const { said, added } = await remember(persona, keeping, textOf(answer.content), { speaker, where, twin })
+          if (kept && added.length > 0) await parts.conversations.recordMemories(kept, number ?? messages.length, added)
+          if (!keeping.some(({ refusal }) => refusal !== undefined && secretly.has(refusal)))
+            await parts.profiles.said(opened, text, said)
+          parts.remembered(persona, said, by)
+        }
+        if (followsAnswer && text !== '') await parts.observe(persona, text)
+        return kept
       }
     },
   }

@@ -1,24 +1,42 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { compileProgram, openProgram } from '../../../../speech/engines/flite/wasi.ts'
+import { openProgram } from '../../../../speech/engines/flite/wasi.ts'
+import { closing } from '../../../helpers/disposal.ts'
+import { temporaryFolder } from '../../../helpers/folders.ts'
 import { suite } from '../../../helpers/suite.ts'
 
 const test = suite('a program in memory')
 
 test('every run finds the memory as the first one did', async () => {
-  const run = openProgram(await compileProgram(counter()))
-  for (let time = 0; time < 3; time++) assert.equal([run([]).output, run([]).exitCode], ['10', 0])
+  await using program = closing(await openProgram(fileOf(counter())))
+  for (let time = 0; time < 3; time++) assert.equal([program.run([]).output, program.run([]).exitCode], ['10', 0])
 })
 
 test('a run that leaves from within is followed by one as good as the first', async () => {
-  const run = openProgram(await compileProgram(counter([...constant(3), ...call(1)])))
-  for (let time = 0; time < 3; time++) assert.equal([run([]).output, run([]).exitCode], ['10', 3])
+  await using program = closing(await openProgram(fileOf(counter([...constant(3), ...call(1)]))))
+  for (let time = 0; time < 3; time++) assert.equal([program.run([]).output, program.run([]).exitCode], ['10', 3])
 })
 
 test('a trap is thrown, and the next run is as good as the first', async () => {
   const trap = [0x00]
-  const run = openProgram(await compileProgram(counter(trap)))
-  for (let time = 0; time < 2; time++) assert.throws(() => run([]), /unreachable/)
+  await using program = closing(await openProgram(fileOf(counter(trap))))
+  for (let time = 0; time < 2; time++) assert.throws(() => program.run([]), /unreachable/)
 })
+
+test('a file that is no module is refused', async () => {
+  for (const damaged of [Uint8Array.of(), Uint8Array.of(1, 2, 3), counter().subarray(0, 60)])
+    await openProgram(fileOf(damaged)).then(
+      () => assert.unreachable(),
+      () => {},
+    )
+})
+
+function fileOf(bytes: Uint8Array): string {
+  const path = join(temporaryFolder(), 'program.wasm')
+  writeFileSync(path, bytes)
+  return path
+}
 
 /**
  * A module by the WebAssembly core specification: it adds one to a digit of its data and one to a byte of its heap, and
