@@ -119,7 +119,7 @@ export type { VerifyResult } from './package/verify.ts'
 export { verifyPackage } from './package/verify-file.ts'
 export { verifyStored } from './package/verify-stored.ts'
 export { createPackageWriter, type PackageWriterTask, performTask } from './package/write-package.ts'
-export type { PersonaWriteTask, WriteInChild } from './package/write-task.ts'
+export type { PersonaWriteTask } from './package/write-task.ts'
 export {
   type OpenedPersona,
   type Persona,

@@ -308,17 +308,11 @@ const vectorWeight = { least: 0.2, trusted: 0.7, unmatched: 0.5, little: 0.5, no
  */
 const meaningEvidence = { deviations: 5, slope: 0.8, mostOdds: 1, leastTrust: 0.5, fewest: 20 } as const
 
-interface Meaning {
-  readonly matches: readonly number[]
-  /** The log-odds that the nearest one answers. */
-  readonly odds: number
-}
-
 /**
  * @param coverage the best coverage by a memory's own words, negative where no word matches: where one does, vectors count
  * in the languages only that their model knows
  */
-function meaningOf({ candidates }: Found, coverage: number, vectors: VectorTrust | undefined): Meaning {
+function meaningOf({ candidates }: Found, coverage: number, vectors: VectorTrust | undefined) {
   const known: number[] = []
   for (const { cosine } of candidates) if (cosine !== undefined) known.push(cosine)
   const cosines = new Float64Array(known).sort()
@@ -330,6 +324,7 @@ function meaningOf({ candidates }: Found, coverage: number, vectors: VectorTrust
   const middle = middleOf(cosines)
   return {
     matches: candidates.map(({ cosine }) => (cosine === undefined ? 0 : weight * nearness(cosine, middle))),
+    /** The log-odds that the nearest one answers. */
     odds:
       vectors.knowsLanguage && vectors.trust >= meaningEvidence.leastTrust
         ? oddsByDistance(cosines)
