@@ -9,7 +9,6 @@ import {
   createPersonaPackages,
   openScratch,
   type PackageWriterTask,
-  type PersonaPackages,
   type Personas,
   type PersonaWriteTask,
   performTask,
@@ -24,7 +23,7 @@ import { scratchFolder } from './package-folder.ts'
 /** Whole personas: their adaptation, packages and backups. */
 export interface PackageArea {
   readonly adaptation: Adaptation
-  readonly packages: PersonaPackages
+  readonly packages: ReturnType<typeof createPersonaPackages>
   readonly backups: Backups
   /** Files of packages that are received or sent right now. */
   readonly scratch: Scratch

@@ -5,7 +5,8 @@ import type { Fields } from '../fields.ts'
 import { type Metadata, maxContentLength, wellFormed } from '../memory/memory.ts'
 
 /** The formats of other programs, beside packages. */
-export type ArrivalFormat = 'card' | 'letta' | 'chatgpt' | 'claude' | 'jsonl'
+export const arrivalFormats = ['card', 'letta', 'chatgpt', 'claude', 'jsonl'] as const
+export type ArrivalFormat = (typeof arrivalFormats)[number]
 
 /** A memory of another program's file, as the store keeps it. */
 export interface ArrivedMemory {

@@ -1,5 +1,6 @@
 import { type Persona, scopeOf } from '../persona.ts'
-import type { BackupFiles, BackupReason, BackupRow } from './backup-store.ts'
+import type { BackupFiles } from './backup-store.ts'
+import type { BackupReason, BackupRow } from './outcomes.ts'
 import { type PackageRequest, type PackageWriter, removedMeanwhile } from './write-package.ts'
 
 /** A backup with its package kept and its row not stored yet, and the revision that it shows. */
