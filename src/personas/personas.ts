@@ -80,6 +80,7 @@ export {
   type Scope,
   type SearchQuery,
   type SpellingLookup,
+  scoreParts,
   spaceKeptMs,
   speakerOf,
   type Unexpired,
@@ -87,7 +88,6 @@ export {
   type WipeFilter,
 } from './memory/memory.ts'
 export { labelsSaidAgain } from './memory/present.ts'
-export { scoreParts } from './memory/ranking.ts'
 export { aboutTerms, gap, isQuestion, type Neighbour, reach, writeContext } from './memory/ranking-index.ts'
 export { inverseFrequency } from './memory/ranking-lexical.ts'
 export { isFunctionWord, plain, termsOf, wordsOf } from './memory/ranking-terms.ts'

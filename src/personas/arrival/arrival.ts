@@ -5,8 +5,7 @@ import type { Fields } from '../fields.ts'
 import { type Metadata, maxContentLength, wellFormed } from '../memory/memory.ts'
 
 /** The formats of other programs, beside packages. */
-export const arrivalFormats = ['card', 'letta', 'chatgpt', 'claude', 'jsonl'] as const
-export type ArrivalFormat = (typeof arrivalFormats)[number]
+export type ArrivalFormat = 'card' | 'letta' | 'chatgpt' | 'claude' | 'jsonl'
 
 /** A memory of another program's file, as the store keeps it. */
 export interface ArrivedMemory {

@@ -90,6 +90,25 @@ export const eviction = z.object({
 })
 export type Eviction = Readonly<z.output<typeof eviction>>
 
+/** The parts of a memory's score. */
+export const scoreParts = z.object({
+  /** The match with the query's words and their context; about 1 when its own text contains all of them. */
+  lexical: z.number(),
+  /** The match in meaning, weighted by the trust in the vector space and by its knowledge of the query's language. */
+  vector: z.number(),
+  /** Between `priors.oldest` and 1. */
+  recency: z.number(),
+  /** Between `1 - priors.importance` and `1 + priors.importance`. */
+  importance: z.number(),
+  /** How near its times are to those that the query names, from 0 to 1; absent where it names none. */
+  time: z.exactOptional(z.number()),
+  /** The share of the query's information that its own words cover, from 0 to 1. */
+  coverage: z.number(),
+  /** The probability that anything found answers the query: the score of the best memory. */
+  evidence: z.number(),
+})
+export type Parts = Readonly<z.output<typeof scoreParts>>
+
 /** The filter of reads for expired memories, which a later write removes. */
 export interface Unexpired {
   /** Memories stored earlier are left out, unless they are pinned; absent, none is. Milliseconds since 1970 UTC. */

@@ -1,31 +1,11 @@
-import { z } from 'zod'
 import { atOnce } from '../../process/process.ts'
 import { isAnswer } from './kinds.ts'
-import { type Candidate, conversationOf, type Found } from './memory.ts'
+import { type Candidate, conversationOf, type Found, type Parts } from './memory.ts'
 import { calibration, coefficients, logOdds, oddsOf, probability, sizePrior } from './ranking-calibration.ts'
 import { supersede } from './ranking-changes.ts'
 import { type LexicalEvidence, lexicalSteps, type Weights, weights } from './ranking-lexical.ts'
 import type { MemoryQuery } from './ranking-query.ts'
 import { nearnessInTime } from './time-words.ts'
-
-/** The parts of a memory's score. */
-export const scoreParts = z.object({
-  /** The match with the query's words and their context; about 1 when its own text contains all of them. */
-  lexical: z.number(),
-  /** The match in meaning, weighted by the trust in the vector space and by its knowledge of the query's language. */
-  vector: z.number(),
-  /** Between `priors.oldest` and 1. */
-  recency: z.number(),
-  /** Between `1 - priors.importance` and `1 + priors.importance`. */
-  importance: z.number(),
-  /** How near its times are to those that the query names, from 0 to 1; absent where it names none. */
-  time: z.exactOptional(z.number()),
-  /** The share of the query's information that its own words cover, from 0 to 1. */
-  coverage: z.number(),
-  /** The probability that anything found answers the query: the score of the best memory. */
-  evidence: z.number(),
-})
-export type Parts = Readonly<z.output<typeof scoreParts>>
 
 export interface Ranked {
   readonly candidate: Candidate

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { arrivalFormats } from '../arrival/arrival.ts'
 import { importModes } from './write-task.ts'
 
 /** Whether a package is unchanged since its export, and every problem when it is not. */
@@ -25,7 +24,7 @@ export type VerifyResult = z.output<typeof verification>
 /** The outcome of an import. */
 export const importOutcome = z.object({
   /** The format of the file: a package, or that of another program. */
-  format: z.enum(['package', ...arrivalFormats]),
+  format: z.enum(['package', 'card', 'letta', 'chatgpt', 'claude', 'jsonl']),
   /** The name of the persona. */
   name: z.string(),
   persona_id: z.string(),
