@@ -1,15 +1,11 @@
 /** What players show of a file. */
-export interface Tags {
-  readonly title: string
-  readonly voice: string
-  readonly engine: string
-}
+export type Tags = ReturnType<typeof tagsOf>
 
 /** Characters of a title: the beginning of the text. */
 const titleLength = 80
 
 /** The tags of a spoken text. The artist is the voice, or the engine where that has no name. */
-export function tagsOf(text: string, voice: unknown, engine: string): Tags {
+export function tagsOf(text: string, voice: unknown, engine: string) {
   const signs = [
     ...text
       .slice(0, 1000)

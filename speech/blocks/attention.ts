@@ -28,14 +28,7 @@ export function keptHeads({ heads, keyValueHeads = heads, headSize }: AttentionS
 }
 
 /** The inputs that all layers of one transformer share. */
-export interface AttentionInputs {
-  /** float32 [rows, past + rows], added to the scores: 0 where a row may look, -Infinity where it may not. */
-  readonly mask: Value
-  /** float32 [rows, headSize / 2]: the rotary angles of the rows' positions; absent without rotation. */
-  readonly angles: RotaryAngles | undefined
-  /** int64 [2]: how many positions are past, how many are new. */
-  readonly sizes: Value
-}
+export type AttentionInputs = ReturnType<typeof attentionInputs>
 
 export interface RotaryAngles {
   readonly cosines: Value
@@ -43,32 +36,26 @@ export interface RotaryAngles {
 }
 
 /** The rows of one layer that were computed in earlier calls: float32 [past, key-value heads, headSize]. */
-export interface PastRows {
-  readonly keys: Value
-  readonly values: Value
-}
+export type PastRows = ReturnType<typeof pastRows>
 
-export interface AttentionResult {
-  /** float32 [rows, heads × headSize], before the output projection. */
-  readonly mixed: Value
-  /** float32 [rows, key-value heads, headSize]: the new rows, to be kept; keys are rotated. */
-  readonly keys: Value
-  readonly values: Value
-}
+export type AttentionResult = ReturnType<typeof attend>
 
 /** Declares the inputs `mask` and, with rotation, `cosines` and `sines`; `rows` is any value with one row per new position. */
-export function attentionInputs(graph: Graph, shape: AttentionShape, rows: Value, past: Value): AttentionInputs {
+export function attentionInputs(graph: Graph, shape: AttentionShape, rows: Value, past: Value) {
   const { headSize, rotation } = shape
   const angle = (name: string) => graph.input(name, 'float32', ['rows', headSize / 2])
   return {
+    /** float32 [rows, past + rows], added to the scores: 0 where a row may look, -Infinity where it may not. */
     mask: graph.input('mask', 'float32', ['rows', 'all']),
+    /** float32 [rows, headSize / 2]: the rotary angles of the rows' positions; absent without rotation. */
     angles: rotation === 'none' ? undefined : { cosines: angle('cosines'), sines: angle('sines') },
+    /** int64 [2]: how many positions are past, how many are new. */
     sizes: graph.concat(0, graph.sizeOf(past, 0), graph.sizeOf(rows, 0)),
   }
 }
 
 /** Declares the inputs `past_keys_N` and `past_values_N` of a layer. */
-export function pastRows(graph: Graph, layer: number, attention: AttentionShape): PastRows {
+export function pastRows(graph: Graph, layer: number, attention: AttentionShape) {
   const { heads, headSize } = keptHeads(attention)
   const shape = ['past', heads, headSize]
   return {
@@ -94,11 +81,12 @@ export function attend(
   inputs: AttentionInputs,
   past: PastRows,
   rows: { readonly query: Value; readonly key: Value; readonly value: Value },
-): AttentionResult {
+) {
   const kept = keptHeads(shape)
   const turned = (x: Value, { heads }: HeadShape) =>
     inputs.angles ? rotate(graph, { ...shape, heads }, inputs.angles, x) : x
   const queries = byHead(graph, shape, turned(scaledQuery(graph, shape, rows.query), shape))
+  /** float32 [rows, key-value heads, headSize]: the new rows, to be kept; keys are rotated. */
   const keys = toHeads(graph, kept, turned(rows.key, kept))
   const values = toHeads(graph, kept, rows.value)
 
@@ -106,7 +94,12 @@ export function attend(
   const weights = graph.node('Softmax', [graph.add(scores, inputs.mask)], { axis: { int: -1 } })
   const [pastWeights, newWeights] = graph.nodes('Split', [weights, inputs.sizes], 2, { axis: { int: 2 } })
   const mixed = graph.add(sums(graph, shape, pastWeights!, past.values), sums(graph, shape, newWeights!, values))
-  return { mixed: joinHeads(graph, shape, mixed), keys, values }
+  return {
+    /** float32 [rows, heads × headSize], before the output projection. */
+    mixed: joinHeads(graph, shape, mixed),
+    keys,
+    values,
+  }
 }
 
 /**

@@ -74,12 +74,6 @@ function tidy(text: string): string {
     .trim()
 }
 
-/** A line's text without the marks that open it, and whether it stands by itself (a heading, a list item). */
-interface Line {
-  readonly text: string
-  readonly alone: boolean
-}
-
 /** Keeps a line feed between paragraphs, headings and list items; lines that are wrapped are joined with a space. */
 function joinLines(text: string, wrapped: boolean): string {
   const pieces: string[] = []
@@ -101,7 +95,7 @@ function joinLines(text: string, wrapped: boolean): string {
   return pieces.join('')
 }
 
-function readLine(line: string): Line {
+function readLine(line: string) {
   // Rules, table borders, code fences and the addresses of reference links hold nothing to read.
   if (/^[-*_=|:+ ]*$/.test(line) || /^(?:```|~~~)/.test(line) || /^\[[^\]]{1,200}\]: \S+/.test(line))
     return { text: '', alone: true }

@@ -1,13 +1,6 @@
 import { AppError } from '../../src/errors.ts'
 import { greekName, signName, signs } from './signs.ts'
 
-/** A text divided into the parts that a voice can speak and those that it cannot. */
-export interface Divided {
-  readonly spoken: string
-  /** Each skipped run of letters or signs, as it was written. */
-  readonly unspoken: readonly string[]
-}
-
 /** The scripts that readers of a language know beside digits and punctuation; Latin letters for those not listed. */
 const scriptsOf: Readonly<Record<string, readonly string[]>> = {
   Russian: ['Cyrillic'],
@@ -23,9 +16,10 @@ type Speakable = (character: string) => boolean
  * Divides sanitised text for an engine of these languages: letters of other scripts and signs without a name
  * are not spoken. A single Greek letter has a name in every language; a Greek word has none.
  */
-export function divideUnspoken(text: string, languages: readonly string[]): Divided {
+export function divideUnspoken(text: string, languages: readonly string[]) {
   if (/^[\x20-\x7e\n]*$/.test(text)) return { spoken: text, unspoken: [] }
   const speakable = speakableIn(languages)
+  /** Each skipped run of letters or signs, as it was written. */
   const unspoken: string[] = []
   let spoken = ''
   let run = ''

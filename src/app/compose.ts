@@ -17,13 +17,7 @@ import {
   textOf,
 } from '../chat/chat.ts'
 import { createKeychain, keychainIndex, openKeychainSecrets } from '../keychain/keychain.ts'
-import {
-  createImportCounts,
-  type ImportCounts,
-  type KeepExchange,
-  type OnBehalf,
-  type Persona,
-} from '../personas/personas.ts'
+import { createImportCounts, type KeepExchange, type OnBehalf, type Persona } from '../personas/personas.ts'
 import {
   allNamesOf,
   createFactBook,
@@ -82,7 +76,7 @@ export interface App {
   /** The speech that this process made. */
   readonly speechCounts: SpeechCounts
   /** The files that were taken in since this process began. */
-  readonly imports: ImportCounts
+  readonly imports: ReturnType<typeof createImportCounts>
   /** Ports of this machine where this process serves the API: a plugin that points there would be a loop. */
   readonly ownPorts: Set<number>
   chat(): Promise<Chat>

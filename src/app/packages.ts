@@ -9,12 +9,10 @@ import {
   createPersonaPackages,
   openScratch,
   type PackageWriterTask,
-  type PersonaPackages,
   type Personas,
   type PersonaWriteTask,
   performTask,
   type Scratch,
-  type WriteInChild,
 } from '../personas/personas.ts'
 import { createPerUserLimit, type PerUserLimit, runInChild } from '../process/process.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -25,7 +23,7 @@ import { scratchFolder } from './package-folder.ts'
 /** Whole personas: their adaptation, packages and backups. */
 export interface PackageArea {
   readonly adaptation: Adaptation
-  readonly packages: PersonaPackages
+  readonly packages: ReturnType<typeof createPersonaPackages>
   readonly backups: Backups
   /** Files of packages that are received or sent right now. */
   readonly scratch: Scratch
@@ -87,10 +85,7 @@ interface PackageServicesParts {
 }
 
 /** Runs in a child process: packages that are written or verified, personas that are imported or restored, and backups that are rewritten. */
-export interface ChildTasks {
-  readonly package: (task: PackageWriterTask, signal?: AbortSignal) => Promise<unknown>
-  readonly write: WriteInChild
-}
+export type ChildTasks = ReturnType<typeof childTasks>
 
 /** Packages and backups, in the process that serves and in its child. */
 export async function openPackageServices(
@@ -122,11 +117,11 @@ export async function openPackageServices(
 }
 
 /** Runs long work on this storage in a child process, which reads and writes beside this one. */
-export function childTasks(storage: Pick<Storage, 'packages'>, place: PackagePlace): ChildTasks {
+export function childTasks(storage: Pick<Storage, 'packages'>, place: PackagePlace) {
   const done = (task: PackageTask['task'], signal?: AbortSignal) =>
     runInChild({ beside: import.meta.url, name: './package-child' }, { place, task } satisfies PackageTask, signal)
   return {
-    async package(task, signal) {
+    async package(task: PackageWriterTask, signal?: AbortSignal): Promise<unknown> {
       try {
         return await done(task, signal)
       } catch (reason) {
@@ -137,7 +132,7 @@ export function childTasks(storage: Pick<Storage, 'packages'>, place: PackagePla
         throw reason
       }
     },
-    async write(task, signal) {
+    async write(task: PersonaWriteTask, signal?: AbortSignal): Promise<unknown> {
       try {
         return await done(task, signal)
       } catch (reason) {

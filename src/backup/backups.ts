@@ -35,16 +35,7 @@ export interface RestoreOptions extends OpenOptions {
 export type BackupSource = { readonly name: string } | { readonly file: string }
 
 /** A backup that was read to its end. */
-export interface VerifiedBackup {
-  readonly name: string
-  readonly created_at: number
-  readonly program: string
-  readonly schema: string
-  readonly users: number
-  readonly files: number
-  readonly bytes: number
-  readonly keys: readonly string[]
-}
+export type VerifiedBackup = ReturnType<typeof viewOf>
 
 /** Backups of everything that this installation keeps. */
 export type Backups = ReturnType<typeof createBackups>
@@ -231,7 +222,7 @@ async function decrypted(
   }
 }
 
-function viewOf(name: string, manifest: Manifest): VerifiedBackup {
+function viewOf(name: string, manifest: Manifest) {
   return {
     name,
     created_at: manifest.created_at,

@@ -3,13 +3,10 @@ import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { Agent } from 'undici'
 import { AppError } from '../errors.ts'
-import { addressRange, hopHeader, hostRange, isLocalName, type Send } from '../http/http.ts'
+import { addressRange, type HttpRequest, hopHeader, hostRange, isLocalName } from '../http/http.ts'
 import { openResponse } from './response.ts'
 
-export interface HttpClient {
-  readonly send: Send
-  close(): Promise<void>
-}
+export type HttpClient = ReturnType<typeof openHttpClient>
 
 export interface HttpClientOptions {
   readonly allowPrivate: boolean
@@ -44,14 +41,7 @@ const untimed = { headersTimeout: 0, bodyTimeout: 0 }
 const unending = { firstByte: Number.POSITIVE_INFINITY, idle: Number.POSITIVE_INFINITY }
 
 /** The parts of a URL that a connection needs. */
-interface Place {
-  readonly origin: string
-  readonly path: string
-  readonly host: string
-  readonly hostname: string
-  readonly port: number
-  readonly range: ReturnType<typeof hostRange>
-}
+type Place = ReturnType<typeof readAddress>
 
 /** How many addresses are remembered as read. */
 const mostPlaces = 500
@@ -61,14 +51,14 @@ const mostPlaces = 500
  * Every address that is dialled is checked, also those a name resolves to: never link-local or metadata addresses, and
  * private ones only where `allowPrivate` returns true.
  */
-export function openHttpClient(options: HttpClientOptions): HttpClient {
+export function openHttpClient(options: HttpClientOptions) {
   const { allowPrivate, ownPorts, hop, longestBody = defaultLongestBody, resolve = systemLookup } = options
   // The connect timeout belongs to the pool, so there is a pool for each one in use; in practice there is one.
   const agents = new Map<number, Agent>()
   const places = new Map<string, Place>()
 
   return {
-    send(request) {
+    send(request: HttpRequest) {
       const { origin, path, host, hostname, port, range } = placeOf(request.url)
       refuse(range, hostname)
       if (range !== 'public' && ownPorts?.has(port))
@@ -154,7 +144,7 @@ const thisMachine: Resolve = (_hostname, { family }, done) => {
   process.nextTick(() => done(null, family === 4 || family === 6 ? both.filter((one) => one.family === family) : both))
 }
 
-function readAddress(address: string): Place {
+function readAddress(address: string) {
   const { origin, pathname, search, host, hostname, port } = new URL(address)
   return { origin, path: pathname + search, host, hostname, port: Number(port), range: hostRange(hostname) }
 }

@@ -199,16 +199,11 @@ function quantiseBlocks(
   return { integers, scales }
 }
 
-export interface Quantised {
-  /** [in, out] */
-  readonly integers: Int8Array
-  /** [out]: the value of 1 in that column. */
-  readonly scales: Float32Array
-}
-
 /** Quantises a matrix [out, in] and transposes it; `source` names it when a number in it is not finite. */
-export function quantise(weights: Float32Array, outputs: number, inputs: number, source: string): Quantised {
+export function quantise(weights: Float32Array, outputs: number, inputs: number, source: string) {
+  /** [in, out] */
   const integers = new Int8Array(inputs * outputs)
+  /** [out]: the value of 1 in that column. */
   const scales = new Float32Array(outputs)
   for (let output = 0; output < outputs; output++) {
     let largest = 0

@@ -15,10 +15,7 @@ export interface Digest {
 }
 
 /** The hub's description of a file. */
-export interface FileInfo {
-  readonly bytes: number | undefined
-  readonly digest: Digest | undefined
-}
+export type FileInfo = ReturnType<typeof infoOf>
 
 export interface OpenFile extends FileInfo {
   /** The place in the file at which the body begins. */
@@ -177,7 +174,7 @@ function escaped(path: string): string {
 }
 
 /** `x-linked-*` describe the file itself where the answer is a redirect to it; `etag` alone may be another host's. */
-function infoOf({ status, headers }: HttpResponse): FileInfo {
+function infoOf({ status, headers }: HttpResponse) {
   const etag = text(headers['x-linked-etag'] ?? headers['etag'])
     .replace(/^W\//, '')
     .replaceAll('"', '')

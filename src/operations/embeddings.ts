@@ -23,18 +23,6 @@ export const embeddingsInput = z.looseObject({
 
 export type EmbeddingsInput = z.output<typeof embeddingsInput>
 
-/** OpenAI's answer; an embedding is text where the request asks for base64. */
-export interface EmbeddingsAnswer {
-  readonly object: 'list'
-  readonly data: readonly {
-    readonly object: 'embedding'
-    readonly index: number
-    readonly embedding: number[] | string
-  }[]
-  readonly model: string
-  readonly usage: { readonly prompt_tokens: number; readonly total_tokens: number }
-}
-
 /** The longest request body in bytes. */
 export const embeddingsLimit = 16 * 1024 * 1024
 
@@ -52,7 +40,7 @@ interface Embeddings {
 export async function createEmbeddings(
   { app, caller, signal, watch }: Pick<Call, 'app' | 'caller' | 'signal' | 'watch'>,
   input: EmbeddingsInput,
-): Promise<EmbeddingsAnswer> {
+) {
   const texts = [input.input].flat()
   const plugin = pluginFor(app, input.model)
   const isLocal = input.local_only || app.settings.localOnly

@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import {
   type ChangedBackups,
+  eviction,
   type MemoryView,
   memoryChange,
   memoryInput,
   type Persona,
-  ranksOfWorth,
+  scoreParts,
   timeForms,
   timeFromText,
 } from '../personas/personas.ts'
@@ -16,16 +17,6 @@ import { locatePersona, ownPersona } from './personas.ts'
 import { mayRemainIn, remains } from './remains.ts'
 
 const personaId = z.object({ id: z.string() })
-
-const eviction = z.object({
-  memory_id: z.string(),
-  reason: z.enum(['max_memories', 'retention_days']),
-  /** Its rank of worth, the first to go first; absent for an eviction before there were ranks. */
-  rank: z.exactOptional(z.enum(ranksOfWorth)),
-  timestamp: z.int(),
-  importance_score: z.number(),
-  evicted_at: z.int(),
-})
 
 const entry = z.object({
   id: z.string(),
@@ -280,19 +271,7 @@ export const searchMemories = defineOperation({
         relevant: z.boolean(),
         /** The id of an older memory about the same thing, which this one supersedes. */
         supersedes: z.exactOptional(z.string()),
-        parts: z.object({
-          /** The match with the query's words and their context: about 1 when the memory contains all of them. */
-          lexical: z.number(),
-          vector: z.number(),
-          recency: z.number(),
-          importance: z.number(),
-          /** How near its times are to those that the query names, from 0 to 1; absent where it names none. */
-          time: z.exactOptional(z.number()),
-          /** The share of the query's information in the memory's own words. */
-          coverage: z.number(),
-          /** The probability that anything found answers. */
-          evidence: z.number(),
-        }),
+        parts: scoreParts,
       }),
     ),
     mode: z.enum(['hybrid', 'lexical']),

@@ -2,7 +2,14 @@ import { createReadStream, readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { AppError, shortened } from '../errors.ts'
 import { displayName, parseJson } from '../formats/formats.ts'
-import { type ExportedFile, packageLimits, type ReceivedPackage } from '../personas/personas.ts'
+import {
+  backupRow,
+  type ExportedFile,
+  importOutcome,
+  packageLimits,
+  type ReceivedPackage,
+  verification,
+} from '../personas/personas.ts'
 import { queryFlag } from './input.ts'
 import { type Call, Download, defineOperation } from './operation.ts'
 import { locatePersona, ownPersona } from './personas.ts'
@@ -23,31 +30,6 @@ const packageTypes = [
   'image/png',
 ] as const
 
-const backup = z.object({
-  backup_id: z.string(),
-  persona_id: z.string(),
-  created_at: z.int(),
-  reason: z.enum(['manual', 'before_restore', 'before_import']),
-  checksum: z.string(),
-  content_hash: z.string(),
-  bytes: z.int(),
-  memories: z.int(),
-  adaptations: z.int(),
-})
-
-const verification = z.object({
-  valid: z.boolean(),
-  expected: z.string().nullable(),
-  actual: z.string().nullable(),
-  version: z.string().nullable(),
-  problems: z.array(z.string()),
-  kind: z.enum(['damaged', 'unsupported', 'not_authenticated']).nullable(),
-  form: z.enum(['document', 'container']).nullable(),
-  content_hash: z.string().nullable(),
-  memories: z.int(),
-  adaptations: z.int(),
-})
-
 /** A package holds the whole persona, with its memory. */
 const wholePersonas = { access: 'user', scope: ['personas', 'memory'] } as const
 const wholePersona = { ...wholePersonas, locate: locatePersona } as const
@@ -59,7 +41,7 @@ export const backUpPersona = defineOperation({
   audited: true,
   summary: 'Backs up a persona on this machine.',
   input: z.object({ id }),
-  output: backup,
+  output: backupRow,
   status: 201,
   run: async ({ app, signal }, _input, persona) => (await app.packages()).backups.create(persona, signal),
 })
@@ -70,7 +52,7 @@ export const listBackups = defineOperation({
   ...wholePersona,
   summary: 'Lists the backups of a persona, newest first.',
   input: z.object({ id }),
-  output: z.object({ backups: z.array(backup) }),
+  output: z.object({ backups: z.array(backupRow) }),
   run: async ({ app }, _input, persona) => ({ backups: await (await app.packages()).backups.list(persona) }),
 })
 
@@ -134,7 +116,7 @@ export const importPersona = defineOperation({
   input: z.object({
     package: bytes,
     /** By default `merge` where a persona is named, and `create` otherwise. */
-    mode: z.exactOptional(z.enum(['create', 'merge', 'replace'])),
+    mode: z.exactOptional(importOutcome.shape.mode),
     dry_run: queryFlag,
     persona: z.exactOptional(z.string()),
     model: z.exactOptional(z.string().trim().min(1).max(300)),
@@ -145,20 +127,7 @@ export const importPersona = defineOperation({
     /** Takes the assistant's answers of exported conversations, too. */
     with_answers: queryFlag,
   }),
-  output: z.object({
-    format: z.enum(['package', 'card', 'letta', 'chatgpt', 'claude', 'jsonl']),
-    name: z.string(),
-    persona_id: z.string(),
-    mode: z.enum(['create', 'merge', 'replace']),
-    dry_run: z.boolean(),
-    imported: z.object({ memories: z.int(), adaptations: z.int() }),
-    duplicates: z.int(),
-    backup_id: z.exactOptional(z.string()),
-    warnings: z.array(z.string()),
-    /** Of a file of another program: conversations with memories, and parts that were not taken. */
-    conversations: z.exactOptional(z.int()),
-    left_out: z.exactOptional(z.array(z.object({ what: z.string(), count: z.int() }))),
-  }),
+  output: importOutcome,
   status: 201,
   deed: ({ dry_run }, { persona_id: subject }) => (dry_run ? undefined : { subject }),
   run: (call, { package: pieces, ...request }) =>

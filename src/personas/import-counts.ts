@@ -1,6 +1,4 @@
 /** Counts the files that personas were imported from, for the metrics of a service. */
-export type ImportCounts = ReturnType<typeof createImportCounts>
-
 export function createImportCounts() {
   const formats = new Map<string, number>()
   let failed = 0

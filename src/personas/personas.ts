@@ -42,10 +42,10 @@ export {
 } from './chat/persona-chat.ts'
 export { type SearchGroup, searchTermsOf } from './chat/search-words.ts'
 export { withoutFields } from './fields.ts'
-export { createImportCounts, type ImportCounts } from './import-counts.ts'
+export { createImportCounts } from './import-counts.ts'
 export { builtinModel, type Embedder, type Embedders, type EmbeddingModel, type TextRole } from './memory/embedding.ts'
 export { irregularForms } from './memory/irregular-forms.ts'
-export { kindOf, rankOfWorth, ranksOfWorth } from './memory/kinds.ts'
+export { kindOf, rankOfWorth } from './memory/kinds.ts'
 export { createLorebooks } from './memory/lorebooks.ts'
 export { type Maintenance, startMaintenance } from './memory/maintenance.ts'
 export { createMemories, type Memories, type MemoryView } from './memory/memories.ts'
@@ -59,6 +59,7 @@ export {
   type EmbeddingClaim,
   type EmbeddingSpace,
   type Eviction,
+  eviction,
   type Found,
   isPinned,
   keptEvictions,
@@ -74,11 +75,12 @@ export {
   mostSearched,
   type NewMemory,
   type PendingPage,
-  type RankOfWorth,
   type RetentionPolicy,
+  ranksOfWorth,
   type Scope,
   type SearchQuery,
   type SpellingLookup,
+  scoreParts,
   spaceKeptMs,
   speakerOf,
   type Unexpired,
@@ -108,18 +110,18 @@ export {
   snapshotBatch,
 } from './package/archive.ts'
 export { type Backups, createBackups } from './package/backup.ts'
-export type { BackupFiles, BackupRow, BackupStore } from './package/backup-store.ts'
+export type { BackupFiles, BackupStore } from './package/backup-store.ts'
 export { packageContent } from './package/export.ts'
 export type { ExportedFile } from './package/exported-file.ts'
 export { packageLimits } from './package/format.ts'
-export { createPersonaPackages, type PersonaPackages } from './package/packages.ts'
+export { type BackupRow, backupRow, importOutcome, verification } from './package/outcomes.ts'
+export { createPersonaPackages } from './package/packages.ts'
 export { notedFolder, openScratch, type Scratch, sweepScratch } from './package/scratch.ts'
 export { LocalPackage, type ReceivedPackage, receivePackage } from './package/upload.ts'
-export type { VerifyResult } from './package/verify.ts'
 export { verifyPackage } from './package/verify-file.ts'
 export { verifyStored } from './package/verify-stored.ts'
 export { createPackageWriter, type PackageWriterTask, performTask } from './package/write-package.ts'
-export type { PersonaWriteTask, WriteInChild } from './package/write-task.ts'
+export type { PersonaWriteTask } from './package/write-task.ts'
 export {
   type OpenedPersona,
   type Persona,

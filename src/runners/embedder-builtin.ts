@@ -129,15 +129,13 @@ async function sentence(text: string, vectors: WordVectors, turns: Turns): Promi
 /** Characters between two turns of the event loop: some milliseconds' work. */
 const charactersPerTurn = 4_000
 
-interface Turns {
-  /** Yields to the event loop once enough characters have been embedded; to be awaited. */
-  after(characters: number): Promise<void> | undefined
-}
+type Turns = ReturnType<typeof createTurns>
 
-function createTurns(): Turns {
+function createTurns() {
   let done = 0
   return {
-    after(characters) {
+    /** Yields to the event loop once enough characters have been embedded; to be awaited. */
+    after(characters: number): Promise<void> | undefined {
       done += characters
       if (done < charactersPerTurn) return undefined
       done = 0

@@ -107,15 +107,7 @@ function isKnown(header: string | undefined, tag: string): boolean {
 }
 
 /** A file of the console in memory: all of them are 300 kB. */
-interface ConsoleFile {
-  readonly type: string
-  /** The page itself, which names all others and is never cached unasked. */
-  readonly isPage: boolean
-  readonly digest: string
-  readonly body: Buffer
-  /** The file compressed at the build, the smallest first. */
-  readonly bodies: readonly (readonly [encoding: string, body: Buffer])[]
-}
+type ConsoleFile = ReturnType<typeof readConsoleFile>
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -142,13 +134,15 @@ function readConsole(): ReadonlyMap<string, ConsoleFile> {
   }
 }
 
-function readConsoleFile(folder: string, name: string, names: readonly string[]): ConsoleFile {
+function readConsoleFile(folder: string, name: string, names: readonly string[]) {
   const body = readFileSync(join(folder, name))
   return {
     type: types[extname(name)]!,
+    /** The page itself, which names all others and is never cached unasked. */
     isPage: extname(name) === '.html',
     digest: createHash('sha256').update(body).digest('base64url').slice(0, 22),
     body,
+    /** The file compressed at the build, the smallest first. */
     bodies: encodings.flatMap(([encoding, ending]) =>
       names.includes(name + ending) ? [[encoding, readFileSync(join(folder, name + ending))] as const] : [],
     ),

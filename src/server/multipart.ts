@@ -5,13 +5,7 @@ import { readBytes } from './body.ts'
 import { formType } from './media-type.ts'
 
 /** A part of a form. */
-export interface FormPart {
-  readonly name: string
-  readonly isFile: boolean
-  readonly bytes: Buffer
-  /** Throws `invalid` for bytes that are not UTF-8. */
-  text(): string
-}
+export type FormPart = ReturnType<typeof partOf>
 
 /** Our forms have at most six fields; each part costs as much as 100 KiB of bytes. */
 const mostParts = 32
@@ -47,7 +41,7 @@ export async function readForm(request: IncomingMessage, limit: number): Promise
   return parts
 }
 
-function partOf(headers: string, bytes: Buffer): FormPart {
+function partOf(headers: string, bytes: Buffer) {
   const disposition = /\r\ncontent-disposition:\s*form-data\s*;([^\r\n]*)/i.exec(headers)?.[1] ?? ''
   const name = /(?:^|;)\s*name="([^"]*)"/i.exec(disposition)?.[1] ?? /(?:^|;)\s*name=([^\s;"]+)/i.exec(disposition)?.[1]
   if (name === undefined) throw unreadable()
@@ -55,7 +49,8 @@ function partOf(headers: string, bytes: Buffer): FormPart {
     name,
     isFile: /;\s*filename\*?=/i.test(disposition),
     bytes,
-    text() {
+    /** Throws `invalid` for bytes that are not UTF-8. */
+    text(): string {
       if (!isUtf8(bytes)) throw new AppError('invalid', 'Invalid request', { details: [`${name}: is not UTF-8`] })
       return bytes.toString('utf8')
     },

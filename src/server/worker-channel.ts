@@ -4,12 +4,7 @@ import { AppError, toAppError } from '../errors.ts'
 import { errorOf, type Failure, failureOf } from '../process/process.ts'
 
 /** The processes of a service talk over the channel that Node opens to a child: a name, its input, and for a question an answer. */
-export interface Channel {
-  /** Sends a message; `sent` hears of one that could not be sent, with a socket too. */
-  tell(name: string, input?: unknown, socket?: Socket, sent?: (failure: Error | null) => void): void
-  /** Asks; rejects with the failure of the other side, `timeout` after so many milliseconds, `unavailable` once it has gone. */
-  ask<T>(name: string, input?: unknown, withinMs?: number): Promise<T>
-}
+export type Channel = ReturnType<typeof openChannel>
 
 /** Handlers of one side by message name; the result of a question is its answer. */
 // biome-ignore lint/suspicious/noExplicitAny: both sides are the same program, and each name has one kind of input
@@ -33,7 +28,7 @@ interface Waiting {
 }
 
 /** Opens the channel on this side. Messages with a name that is not heard are dropped. */
-export function openChannel(port: Port | NodeJS.Process, heard: Heard): Channel {
+export function openChannel(port: Port | NodeJS.Process, heard: Heard) {
   const waiting = new Map<number, Waiting>()
   let last = 0
   const send = (message: Message, socket?: Socket, sent: (failure: Error | null) => void = () => {}) => {
@@ -62,9 +57,12 @@ export function openChannel(port: Port | NodeJS.Process, heard: Heard): Channel 
     waiting.clear()
   })
   return {
-    tell: (name, input, socket, sent) => send({ name, input }, socket, sent),
-    ask: (name, input, withinMs) =>
-      new Promise((resolve, reject) => {
+    /** Sends a message; `sent` hears of one that could not be sent, with a socket too. */
+    tell: (name: string, input?: unknown, socket?: Socket, sent?: (failure: Error | null) => void) =>
+      send({ name, input }, socket, sent),
+    /** Asks; rejects with the failure of the other side, `timeout` after so many milliseconds, `unavailable` once it has gone. */
+    ask: <T>(name: string, input?: unknown, withinMs?: number) =>
+      new Promise<T>((resolve, reject) => {
         const question = ++last
         const late = () => {
           waiting.delete(question)

@@ -18,24 +18,7 @@ export interface TlsFiles {
 /** How much one user may have, and one address: see `limitNames`. */
 export type Limits = Readonly<Record<keyof typeof limitNames | 'loginAttempts', number>>
 
-/** Backups of everything. */
-export interface BackupSettings {
-  /** Seconds between two that a daemon makes; undefined where it makes none. */
-  readonly every: number | undefined
-  /** Scheduled ones that stay. */
-  readonly keep: number
-  /** Days for which the data from before a restore is kept. */
-  readonly daysBeforeRestore: number
-  /** Undefined for the folder in the data folder. */
-  readonly target: string | undefined
-}
-
-export interface Paths {
-  readonly config: string
-  readonly data: string
-  readonly state: string
-  readonly cache: string
-}
+export type Paths = ReturnType<typeof pathsOf>
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
 
@@ -300,7 +283,7 @@ export function settingsFile(paths: Paths): string {
  * `AICHAT_HOME`, else the folders systemd gives, else XDG's, all under an id of our own. Variables that are empty or name a
  * relative path are ignored: data would lie wherever a command was started.
  */
-export function pathsOf(environment: Environment): Paths {
+export function pathsOf(environment: Environment) {
   const home = folderOf(environment, 'AICHAT_HOME')
   if (home) return { config: home, data: home, state: home, cache: join(home, 'cache') }
   // systemd lists several folders with colons; the first is ours.
@@ -440,8 +423,9 @@ const shortestEvery = 60
 /** Days of a century. */
 const longestBeforeRestore = 36_500
 
-function backup(value: (name: SettingName) => string, count: Count, problems: string[]): BackupSettings {
+function backup(value: (name: SettingName) => string, count: Count, problems: string[]) {
   const text = value('backup.every').trim()
+  /** Seconds between two that a daemon makes; undefined where it makes none. */
   const every = text === '' ? undefined : parseLifetime(text)
   if (text !== '' && (every === undefined || every < shortestEvery))
     problems.push(`${label('backup.every')} must be a duration from 1m, such as 1d or 6h, not "${text}"`)
@@ -450,8 +434,11 @@ function backup(value: (name: SettingName) => string, count: Count, problems: st
     problems.push(`${label('backup.target')} must be an absolute folder, not "${target}"`)
   return {
     every,
+    /** Scheduled ones that stay. */
     keep: count('backup.keep'),
+    /** Days for which the data from before a restore is kept. */
     daysBeforeRestore: count('backup.keep_before_restore_days', 0, longestBeforeRestore),
+    /** Undefined for the folder in the data folder. */
     target: target || undefined,
   }
 }

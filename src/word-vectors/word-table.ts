@@ -1,22 +1,9 @@
-/** The place of each word of a list, without an object per word. */
-export interface WordTable {
-  /** The place of the word in the list, counted from 0; undefined for another word. */
-  find(word: string): number | undefined
-}
-
 /**
  * A hash table (open addressing, linear probing) over the UTF-8 bytes of a list with one word a line, as it is kept in a file: a
  * process that asks for ten words would else spend 40 ms on its making. Typed arrays hold all of it: 86,000 strings in a Map
  * would stay on V8's heap, be examined by each full collection, and have it take the objects made next to them for long-lived.
  */
-export interface WordIndex {
-  /** The first byte of each word, and behind the last one that of a word that would follow. */
-  readonly starts: Uint32Array
-  /** The places of words, counted from 1; 0 is a free slot. */
-  readonly slots: Uint32Array
-  /** The number of different words. */
-  readonly size: number
-}
+export type WordIndex = ReturnType<typeof indexWords>
 
 /** The slots of the index of so many words: at most half of them are taken, so that a search reads one or two. */
 export function slotsFor(count: number): number {
@@ -24,13 +11,16 @@ export function slotsFor(count: number): number {
 }
 
 /** Makes the index of a list. Of equal words the first one counts. */
-export function indexWords(list: Uint8Array): WordIndex {
+export function indexWords(list: Uint8Array) {
+  /** The first byte of each word, and behind the last one that of a word that would follow. */
   const starts = Uint32Array.from(
     [0, ...placesOf(newline, list), list.length].map((at, row) => (row > 0 ? at + 1 : at)),
   )
   const count = starts.length - 1
+  /** The places of words, counted from 1; 0 is a free slot. */
   const slots = new Uint32Array(slotsFor(count))
   const mask = slots.length - 1
+  /** The number of different words. */
   let size = 0
   for (let row = 0; row < count; row++) {
     const word = list.subarray(starts[row]!, starts[row + 1]! - 1)
@@ -44,10 +34,11 @@ export function indexWords(list: Uint8Array): WordIndex {
 }
 
 /** Searches by an index that was made of this list; bytes behind the last word are ignored. */
-export function openWordTable(list: Uint8Array, { starts, slots }: Pick<WordIndex, 'starts' | 'slots'>): WordTable {
+export function openWordTable(list: Uint8Array, { starts, slots }: Pick<WordIndex, 'starts' | 'slots'>) {
   const mask = slots.length - 1
   return {
-    find(word) {
+    /** The place of the word in the list, counted from 0; undefined for another word. */
+    find(word: string): number | undefined {
       const sought = Buffer.from(word)
       for (let slot = hashOf(sought) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
         const row = slots[slot]! - 1

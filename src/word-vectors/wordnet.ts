@@ -2,15 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** A set of words with one meaning, as WordNet keeps it. */
-export interface Synset {
-  /** Part of speech and offset, such as `n02124272`: unique. */
-  readonly key: string
-  /** Lower case; parts of a compound are joined by `_`. */
-  readonly words: readonly string[]
-  readonly definition: string
-  readonly examples: string
-  readonly links: readonly { readonly relation: string; readonly target: string }[]
-}
+export type Synset = ReturnType<typeof parseLine>
 
 const files = { n: 'data.noun', v: 'data.verb', a: 'data.adj', r: 'data.adv' } as const
 
@@ -38,10 +30,11 @@ export function readLicence(folder: string): string {
 }
 
 /** `offset lexfile type wordcount (word lexid)… linkcount (symbol offset part numbers)… [frames] | gloss` */
-function parseLine(part: string, line: string): Synset {
+function parseLine(part: string, line: string) {
   const bar = line.indexOf(' | ')
   const fields = line.slice(0, bar).split(' ')
   const wordCount = Number.parseInt(fields[3]!, 16)
+  /** Lower case; parts of a compound are joined by `_`. */
   const words = Array.from({ length: wordCount }, (_, at) =>
     fields[4 + 2 * at]!.replace(/\([^()]*\)$/, '').toLowerCase(),
   )
@@ -53,6 +46,7 @@ function parseLine(part: string, line: string): Synset {
   const gloss = line.slice(bar + 3).trim()
   const quote = gloss.indexOf('; "')
   return {
+    /** Part of speech and offset, such as `n02124272`: unique. */
     key: `${part}${fields[0]}`,
     words,
     definition: quote < 0 ? gloss : gloss.slice(0, quote),

@@ -7,10 +7,11 @@ import type { Embedder } from '../../src/personas/memory/embedding.ts'
 import type { Found, NewMemory } from '../../src/personas/memory/memory.ts'
 import { rank } from '../../src/personas/memory/ranking.ts'
 import { coefficients, features } from '../../src/personas/memory/ranking-calibration.ts'
-import { lexicalEvidence } from '../../src/personas/memory/ranking-lexical.ts'
+import { lexicalSteps } from '../../src/personas/memory/ranking-lexical.ts'
 import { type MemoryQuery, readQuery } from '../../src/personas/memory/ranking-query.ts'
 import { candidatesFor } from '../../src/personas/memory/timely-search.ts'
 import { memorySettingsOf } from '../../src/personas/persona.ts'
+import { atOnce } from '../../src/process/process.ts'
 import { testData } from '../helpers/data.ts'
 import { closing } from '../helpers/disposal.ts'
 import { printAims } from './memory-parts/aims.ts'
@@ -172,7 +173,7 @@ function hits(
 /** The best matches of each query, positive where the memory answers it. */
 function examplesOf(asked: readonly Asked[]): Example[] {
   return asked.flatMap(({ query, read, found }) => {
-    const evidence = lexicalEvidence(found, read)
+    const evidence = atOnce(lexicalSteps(found, read))
     return evidence
       .map((each, at) => ({ each, id: found.candidates[at]!.entry.id }))
       .filter(({ each }) => each.match > 0)

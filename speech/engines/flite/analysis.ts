@@ -1,14 +1,7 @@
 import { resample } from '../../audio/resample.ts'
 
 /** The measures of a voice that any recording of it shows. */
-export interface VoiceProfile {
-  /** Median fundamental frequency of the voiced frames in Hz; undefined where nothing is voiced. */
-  readonly pitch: number | undefined
-  /** Loudness peaks per second of speech, about the number of syllables. */
-  readonly tempo: number
-  /** Seconds that hold speech rather than silence. */
-  readonly speechSeconds: number
-}
+export type VoiceProfile = ReturnType<typeof profileVoice>
 
 const analysisRate = 16_000
 const frameSize = 512
@@ -21,15 +14,18 @@ const silenceBelow = 30
 const voicedAbove = 0.6
 
 /** Measures a recording of one voice: mono samples in [-1, 1]. */
-export function profileVoice(samples: Float32Array, sampleRate: number): VoiceProfile {
+export function profileVoice(samples: Float32Array, sampleRate: number) {
   const signal = withoutOffset(resample(samples, sampleRate, analysisRate))
   const frames = Math.max(0, Math.floor((signal.length - frameSize) / hop) + 1)
   const levels = Float64Array.from({ length: frames }, (_, frame) => level(signal, frame * hop))
   const loud = levels.toSorted()[Math.floor(0.95 * frames)] ?? -120
   const active = [...levels.keys()].filter((frame) => levels[frame]! > loud - silenceBelow && levels[frame]! > -70)
+  /** Seconds that hold speech rather than silence. */
   const speechSeconds = (active.length * hop) / analysisRate
   return {
+    /** Median fundamental frequency of the voiced frames in Hz; undefined where nothing is voiced. */
     pitch: medianPitch(signal, active),
+    /** Loudness peaks per second of speech, about the number of syllables. */
     tempo: speechSeconds > 0 ? countPeaks(levels, loud) / speechSeconds : 0,
     speechSeconds,
   }

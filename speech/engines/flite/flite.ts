@@ -63,12 +63,6 @@ function shifted(time: NonNullable<TokenTime>, from: number, to: number, speed: 
   return { start: at(time.start), end: at(time.end) }
 }
 
-interface Spoken {
-  readonly samples: Float32Array
-  /** The sounds with their ends. */
-  readonly printed: string
-}
-
 interface Utterance {
   readonly text: string
   readonly phones: Readonly<Record<string, string>>
@@ -76,7 +70,7 @@ interface Utterance {
   readonly speed: number
 }
 
-function runFlite(run: ProgramRun, { text, phones, speaker, speed }: Utterance): Spoken {
+function runFlite(run: ProgramRun, { text, phones, speaker, speed }: Utterance) {
   const lexicon = Object.entries(phones).map(([word, sounds]) => `${spellPlainly(word).toLowerCase()} : ${sounds}`)
   const words = lexicon.filter((line) => /^[a-z]+ : /.test(line)).join('\n')
   const features = [
@@ -91,7 +85,11 @@ function runFlite(run: ProgramRun, { text, phones, speaker, speed }: Utterance):
   const wav = files.get('speech.wav')
   if (exitCode !== 0 || !wav) throw new Error(`flite ended with ${exitCode}: ${output}`)
   const { samples, sampleRate } = parseWav(wav)
-  return { samples: resample(samples, sampleRate, fliteRate), printed: output }
+  return {
+    samples: resample(samples, sampleRate, fliteRate),
+    /** The sounds with their ends. */
+    printed: output,
+  }
 }
 
 /** Flite's silence before and after a sentence varies; this much is left for every voice, in samples. */

@@ -20,20 +20,14 @@ export interface ScriptSettings {
   readonly padding?: number
 }
 
-/** A text as the model reads it. */
-export interface Script {
-  readonly entries: readonly Entry[]
-  /** The word of the text that begins with each entry, as it was written: '' where that continues, undefined for a pause. */
-  readonly written: readonly (string | undefined)[]
-}
-
 /** The entries of turns that two speakers take, the first one beginning. */
 export function readScript(
   turns: readonly string[],
   tokenizer: Pick<Tokenizer, 'encode'>,
   { frameRate, padding = 1 }: ScriptSettings,
-): Script {
+) {
   const entries: Entry[] = []
+  /** The word of the text that begins with each entry, as it was written: '' where that continues, undefined for a pause. */
   const written: (string | undefined)[] = []
   let speaker: number | undefined
   for (const [turn, text] of turns.entries()) {

@@ -5,22 +5,10 @@
 import { AppError } from '../../../src/errors.ts'
 import { type ReadField, readMessage } from '../../../src/inference/inference.ts'
 
-export interface Tokenizer {
-  /** How many ids there are. */
-  readonly size: number
-  encode(text: string): number[]
-  /** The text of pieces; ids that are no text (beginning, end) are left out. */
-  decode(ids: readonly number[]): string
-}
+export type Tokenizer = ReturnType<typeof readPieces>
 
 /** `ModelProto.SentencePiece.Type` */
 const pieceTypes = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const
-
-interface Piece {
-  readonly text: string
-  readonly score: number
-  readonly type: number
-}
 
 /** How much worse than the worst piece an unknown character is. */
 const unknownPenalty = 10
@@ -29,7 +17,7 @@ const unknownPenalty = 10
 const spaceMark = '▁'
 
 /** Reads a model; throws an AppError that names `source` when it is damaged or of an unsupported kind. */
-export function readPieces(bytes: Uint8Array, source: string): Tokenizer {
+export function readPieces(bytes: Uint8Array, source: string) {
   const { pieces, trimsSpaces, addsSpace, byteFallback } = parseModel(bytes, source)
   const ids = new Map<string, number>()
   const byteIds = new Map<number, number>()
@@ -45,7 +33,12 @@ export function readPieces(bytes: Uint8Array, source: string): Tokenizer {
     lowest = Math.min(lowest, score)
     highest = Math.max(highest, score)
   }
-  return { size: pieces.length, encode, decode }
+  return {
+    /** How many ids there are. */
+    size: pieces.length,
+    encode,
+    decode,
+  }
 
   function encode(text: string): number[] {
     const normal = normalise(text)
@@ -98,6 +91,7 @@ export function readPieces(bytes: Uint8Array, source: string): Tokenizer {
     return byteFallback ? [...Buffer.from(id)].map((byte) => byteIds.get(byte) ?? unknown) : [unknown]
   }
 
+  /** The text of pieces; ids that are no text (beginning, end) are left out. */
   function decode(list: readonly number[]): string {
     const parts: Buffer[] = []
     for (const id of list) {
@@ -111,18 +105,8 @@ export function readPieces(bytes: Uint8Array, source: string): Tokenizer {
   }
 }
 
-interface Model {
-  readonly pieces: readonly Piece[]
-  /** Whether spaces at the ends and repeated ones are dropped. */
-  readonly trimsSpaces: boolean
-  /** Whether text is read as if a space stood before it. */
-  readonly addsSpace: boolean
-  /** Whether unknown characters become the pieces of their UTF-8 bytes. */
-  readonly byteFallback: boolean
-}
-
 /** Field numbers: https://github.com/google/sentencepiece/blob/master/src/sentencepiece_model.proto */
-function parseModel(bytes: Uint8Array, source: string): Model {
+function parseModel(bytes: Uint8Array, source: string) {
   const fields = readMessage(bytes, source)
   const pieces = fields.filter(({ field }) => field === 1).map(({ value }) => parsePiece(messageOf(value)))
   // They follow the pieces, so that a file which breaks off between two of these has neither.
@@ -143,8 +127,11 @@ function parseModel(bytes: Uint8Array, source: string): Model {
     throw new AppError('invalid', `${source} is no tokenizer for this engine`, { details: problems })
   return {
     pieces,
+    /** Whether spaces at the ends and repeated ones are dropped. */
     trimsSpaces: numberOf(normaliser, 4, 1) === 1,
+    /** Whether text is read as if a space stood before it. */
     addsSpace: numberOf(normaliser, 3, 1) === 1,
+    /** Whether unknown characters become the pieces of their UTF-8 bytes. */
     byteFallback: numberOf(trainer, 35, 0) === 1,
   }
 
@@ -153,7 +140,7 @@ function parseModel(bytes: Uint8Array, source: string): Model {
   }
 }
 
-function parsePiece(fields: readonly ReadField[]): Piece {
+function parsePiece(fields: readonly ReadField[]) {
   const text = fields.find(({ field }) => field === 1)?.value
   const score = fields.find(({ field }) => field === 2)?.value
   return {

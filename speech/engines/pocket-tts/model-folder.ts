@@ -20,12 +20,6 @@ export interface InstalledModel {
   readonly language: string
 }
 
-/** The folder of the best installed model, for English where there is one; or of the model of that name (`german_24l`). */
-export function findPocketModel(modelsFolder: string, name?: string): string | undefined {
-  const found = installed(modelsFolder)
-  return (name === undefined ? found : found.filter(({ folder }) => basename(folder) === name))[0]?.folder
-}
-
 /** One model per installed language, English first. */
 export function findPocketModels(modelsFolder: string): InstalledModel[] {
   const byLanguage = new Map<string, InstalledModel>()

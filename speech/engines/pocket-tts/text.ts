@@ -5,14 +5,7 @@ import type { Tokenizer } from '../neural/sentence-pieces.ts'
 import type { PocketConfiguration, Sampling } from './configuration.ts'
 
 /** A piece of text that is spoken in one go. */
-export interface TextChunk {
-  readonly text: string
-  readonly ids: readonly number[]
-  /** Frames still spoken after the one with the logit of the end. */
-  readonly framesAfterEnd: number
-  /** Speech is cut after so many frames when its end is never found. */
-  readonly frameLimit: number
-}
+export type TextChunk = ReturnType<typeof chunkOf>
 
 type TextSettings = Pick<PocketConfiguration, 'text' | 'sampling'>
 
@@ -33,17 +26,19 @@ function piecesOf(text: string, tokenizer: Tokenizer, { text: rules, sampling }:
   return packSentences(prepareText(plain, rules.removeSemicolons), tokenizer, sampling.tokensPerChunk)
 }
 
-function chunkOf(
-  piece: string,
-  tokenizer: Tokenizer,
-  { text: rules, sampling }: TextSettings,
-  frameRate: number,
-): TextChunk {
+function chunkOf(piece: string, tokenizer: Tokenizer, { text: rules, sampling }: TextSettings, frameRate: number) {
   // A joined heading keeps its line in other engines; this one reads lines as spaces.
   const text = piece.replaceAll('\n', ' ')
   const ids = tokenizer.encode(text)
+  /** Frames still spoken after the one with the logit of the end. */
   const framesAfterEnd = rules.framesAfterEnd ?? framesAfterEndOf(text)
-  return { text, ids, framesAfterEnd, frameLimit: frameLimitOf(ids.length, sampling, frameRate) }
+  return {
+    text,
+    ids,
+    framesAfterEnd,
+    /** Speech is cut after so many frames when its end is never found. */
+    frameLimit: frameLimitOf(ids.length, sampling, frameRate),
+  }
 }
 
 /** One line that begins with a capital letter and ends with a mark; every pair of spaces becomes one. */

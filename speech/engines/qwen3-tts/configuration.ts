@@ -116,13 +116,7 @@ export type ModelFile = z.output<typeof modelFile>
 export type GenerationFile = z.output<typeof generationFile>
 export type CodecFile = z.output<typeof codecFile>
 
-export interface QwenConfiguration {
-  readonly model: ModelFile
-  readonly generation: GenerationFile
-  readonly codec: CodecFile
-  /** Samples of one frame of codes. */
-  readonly samplesPerFrame: number
-}
+export type QwenConfiguration = Awaited<ReturnType<typeof readConfiguration>>
 
 /** The file of a folder that names the kind of model. */
 const modelFileName = 'config.json'
@@ -133,7 +127,7 @@ const title = 'Qwen3-TTS'
  * Reads the configuration files of a folder. Throws an AppError naming the file and all that is wrong in it.
  * @param name of the model's file, where a folder holds several.
  */
-export async function readConfiguration(folder: string, name = modelFileName): Promise<QwenConfiguration> {
+export async function readConfiguration(folder: string, name = modelFileName) {
   const path = join(folder, name)
   const model = await readSettings(path, modelFile, title)
   const generation = await readSettings(join(folder, 'generation_config.json'), generationFile, title, {})
@@ -150,6 +144,7 @@ export async function readConfiguration(folder: string, name = modelFileName): P
     ...groupProblems(codec, talker.num_code_groups),
   ])
   const { upsample_rates: rates, upsampling_ratios: ratios } = codec.decoder_config
+  /** Samples of one frame of codes. */
   const samplesPerFrame = [...rates, ...ratios].reduce((product, rate) => product * rate, 1)
   return { model, generation, codec, samplesPerFrame }
 }

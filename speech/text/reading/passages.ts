@@ -15,17 +15,14 @@ export interface TextPart extends SsmlPart {
 const turnMark = /\[S([1-9])\]/
 
 /** Written text made ready to be spoken, in the parts that its SSML makes. */
-export interface CleanText {
-  /** Each with its sanitised text, none empty. */
-  readonly parts: readonly TextPart[]
-  /** Stage directions as they were written, and tags of SSML with their counts. */
-  readonly leftOut: readonly string[]
-}
+export type CleanText = ReturnType<typeof cleanText>
 
 /** Takes markup out of a text and sanitises it; in a script its parts are the turns that `[S1]`, `[S2]`… begin. */
-export function cleanText(text: string, { keepDirections = false, isScript = false } = {}): CleanText {
+export function cleanText(text: string, { keepDirections = false, isScript = false } = {}) {
+  /** Stage directions as they were written, and tags of SSML with their counts. */
   const leftOut: string[] = []
   const ssml = readSsml(text)
+  /** Each with its sanitised text, none empty. */
   const parts: TextPart[] = []
   const written: readonly SsmlPart[] = ssml?.parts ?? [{ text }]
   for (const part of isScript ? turnsOf(written) : written) {

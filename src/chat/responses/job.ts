@@ -11,16 +11,7 @@ export interface Piece {
 }
 
 /** A response that is made in the background: its events as they come, for any number of readers. */
-export interface Job {
-  /** Resolves when it has ended, one way or the other. */
-  start(): Promise<void>
-  /** The response as it is now. */
-  response(): ResponseObject
-  /** Ends it early, unless it has ended; resolves with its end once that is written. */
-  stop(end: (response: ResponseObject) => ResponseObject): Promise<ResponseObject>
-  /** The events after a sequence number, up to the last. */
-  follow(after: number): AsyncIterable<string>
-}
+export type Job = ReturnType<typeof createJob>
 
 export interface JobParts {
   readonly queued: ResponseObject
@@ -44,7 +35,7 @@ export function goesOn({ status }: ResponseObject): boolean {
 }
 
 /** A job that makes the queued response once it is started. Its events are kept in memory, at most 16 Mi characters. */
-export function createJob({ queued, run, save }: JobParts): Job {
+export function createJob({ queued, run, save }: JobParts) {
   const controller = new AbortController()
   const texts: string[] = []
   let characters = 0
@@ -57,10 +48,14 @@ export function createJob({ queued, run, save }: JobParts): Job {
   })
 
   return {
+    /** Resolves when it has ended, one way or the other. */
     start: work,
+    /** The response as it is now. */
     response: () => response,
-    stop: (end) => finish(() => end(response)),
-    async *follow(after) {
+    /** Ends it early, unless it has ended; resolves with its end once that is written. */
+    stop: (end: (response: ResponseObject) => ResponseObject) => finish(() => end(response)),
+    /** The events after a sequence number, up to the last. */
+    async *follow(after: number): AsyncIterable<string> {
       for (let at = after + 1; ; ) {
         while (at < texts.length) yield texts[at++]!
         if (isOver) return

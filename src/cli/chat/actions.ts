@@ -1,5 +1,5 @@
 import type { Toolbox } from '../../chat/chat.ts'
-import { AppError, exitOf } from '../../errors.ts'
+import { AppError, exitOf, type FailureCode } from '../../errors.ts'
 import { previewChat } from '../../operations/operations.ts'
 import { resolveAlias, type Settings } from '../../settings/settings.ts'
 import { printAnswer } from '../markdown/printer.ts'
@@ -164,7 +164,7 @@ async function ask(
     await asking(next)
   }
   // The failure itself was printed as a remark.
-  if (answer.unsaved && question.session !== undefined) cli.exit = exitOf(answer.unsaved)
+  if (answer.unsaved && question.session !== undefined) cli.exit = exitOf(answer.unsaved as FailureCode)
   if (cli.io.outClosed) return true
   if (asEvents) await printEnd(cli, answer)
   const isThere = finishAnswer(cli, answer)

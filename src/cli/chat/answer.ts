@@ -1,7 +1,6 @@
 import { type ChatChunk, type Message, textOf, type Usage } from '../../chat/chat.ts'
-import type { FailureCode } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
-import { chat } from '../../operations/operations.ts'
+import { chat, type OutputOf } from '../../operations/operations.ts'
 import { usdOf } from '../../usage/usage.ts'
 import { type AnswerPrinter, endLine, openAnswerPrinter, printAnswer, silentPrinter } from '../markdown/printer.ts'
 import type { Cli } from '../terminal/cli.ts'
@@ -35,7 +34,7 @@ export interface Answer {
   isSpoken?: boolean
   speech?: { push(text: string): void } | undefined
   /** Why the exchange is not in its session; undefined where it is. */
-  unsaved?: FailureCode | undefined
+  unsaved?: string | undefined
   /** Tokens of the requests and of the answer; undefined where the provider reported none. */
   tokens: Tokens | undefined
   /** Tokens of the last of these requests and its answer: what the conversation takes of the window. */
@@ -62,27 +61,7 @@ export function emptyAnswer(): Answer {
 }
 
 /** The `aichat` field of a chat: the target that answered and the attempts before. */
-interface Report {
-  readonly plugin: string | null
-  readonly runner: string | null
-  readonly model: string
-  readonly fallback: boolean
-  readonly attempts: readonly {
-    readonly plugin: string | null
-    readonly runner: string | null
-    readonly outcome: string
-    readonly error?: unknown
-  }[]
-  readonly warnings: readonly string[]
-  readonly local_only?: true
-  readonly cost?: { readonly cost_nano: number | null }
-  readonly session?: { readonly name: string }
-  readonly unsaved?: FailureCode
-  readonly persona?: string
-  readonly memories?: readonly { readonly id: string; readonly score: number }[]
-  readonly kept?: number
-  readonly forget?: readonly string[]
-}
+type Report = OutputOf<typeof chat>['aichat']
 
 function recallOf({ persona, memories = [], kept = 0, forget = [] }: Report): Pick<Answer, 'recall'> {
   return persona === undefined ? {} : { recall: { persona, memories, kept, forget } }
@@ -148,7 +127,7 @@ async function wholeAnswer(
   if (text !== '' && !cli.globals().json) {
     if (!answer.held) await printAnswer(cli, text)
   } else if (!isRound) await print(cli, reply, () => (calls.length > 0 ? JSON.stringify(calls, null, 2) : ''))
-  const report = reply.aichat as unknown as Report
+  const report = reply.aichat
   answer.cost = report.cost?.cost_nano ?? undefined
   answer.unsaved = report.unsaved
   answer.by = addressOf(report)

@@ -6,21 +6,8 @@ import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
 import type { ChatQuestion } from './question.ts'
 
-/** What a question would use, without asking it. Amounts are decimal texts in USD, left out where they are not known. */
-interface Estimate {
-  readonly plugin: string | null
-  readonly model: string
-  /** Tokens of the request, by estimate. */
-  readonly input_tokens: number
-  readonly input_cost_usd?: string
-  /** The longest answer, in tokens. */
-  readonly most_output_tokens?: number
-  /** The most that request and answer can cost together. */
-  readonly most_cost_usd?: string
-}
-
-/** Estimates a question at the place that would be asked first. */
-async function estimate(cli: Cli, question: ChatQuestion): Promise<Estimate> {
+/** Estimates what a question would use at the place that would be asked first. Amounts are texts in USD, left out where not known. */
+async function estimate(cli: Cli, question: ChatQuestion) {
   const { input_tokens } = await cli.ask(countTokens, question)
   const { plugin, model } = await cli.ask(previewChat, question)
   const named = plugin === null ? `local:${model}` : `${plugin}:${model}`
@@ -34,9 +21,12 @@ async function estimate(cli: Cli, question: ChatQuestion): Promise<Estimate> {
   return {
     plugin,
     model,
+    /** Tokens of the request, by estimate. */
     input_tokens,
     ...(input !== undefined && { input_cost_usd: usdOf(input) }),
+    /** The longest answer, in tokens. */
     ...(most !== undefined && { most_output_tokens: most }),
+    /** The most that request and answer can cost together. */
     ...(input !== undefined && output !== undefined && { most_cost_usd: usdOf(input + output) }),
   }
 }

@@ -7,20 +7,7 @@ import { openKeyboard } from './keyboard.ts'
 import { endsInBackslash, isOpenBlock } from './multi-line.ts'
 
 /** The prompt of a conversation on a terminal. */
-export interface PromptLine {
-  /** Resolves with a text of one or several lines; undefined when the conversation ends. */
-  next(): Promise<string | undefined>
-  /** Runs work that Ctrl-C aborts through the signal; keys typed meanwhile wait for `next`. */
-  during<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T>
-  /** Hands the terminal to another prompt or program. */
-  lend<T>(ask: () => Promise<T>): Promise<T>
-  /** Goes on with the history of another conversation. */
-  use(history: History): void
-  /** Empties the window. */
-  clear(): void
-  /** Restores the terminal. */
-  close(): void
-}
+export type PromptLine = ReturnType<typeof openPromptLine>
 
 /** The lines that were typed before. */
 export interface History {
@@ -49,7 +36,7 @@ const [firstMark, nextMark] = ['> ', '. ']
  * Opens the prompt on stdin and stderr. Keys are read in raw mode all the time, so Ctrl-C arrives as a key and keys typed
  * during an answer wait for the next question; readline edits and draws the line that is typed.
  */
-export function openPromptLine(io: Io, parts: PromptParts): PromptLine {
+export function openPromptLine(io: Io, parts: PromptParts) {
   const keyboard = io.stdin as ReadStream
   const terminal = openKeyboard(io)
   const isDumb = io.environment['TERM'] === 'dumb'
@@ -84,7 +71,8 @@ export function openPromptLine(io: Io, parts: PromptParts): PromptLine {
   else terminal.enter()
 
   return {
-    next() {
+    /** Resolves with a text of one or several lines; undefined when the conversation ends. */
+    next(): Promise<string | undefined> {
       if (closed) return Promise.resolve(undefined)
       const nextText = new Promise<string | undefined>((resolve) => {
         deliver = resolve
@@ -93,7 +81,8 @@ export function openPromptLine(io: Io, parts: PromptParts): PromptLine {
       readWaiting()
       return nextText
     },
-    async during(work) {
+    /** Runs work that Ctrl-C aborts through the signal; keys typed meanwhile wait for `next`. */
+    async during<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
       const outer = stop
       stop = new AbortController()
       try {
@@ -103,15 +92,18 @@ export function openPromptLine(io: Io, parts: PromptParts): PromptLine {
       }
     },
     lend,
-    use(other) {
+    /** Goes on with the history of another conversation. */
+    use(other: History) {
       history = other
     },
+    /** Empties the window. */
     clear() {
       if (!isDumb) io.stderr.write('\x1b[H\x1b[2J')
     },
     close,
   }
 
+  /** Hands the terminal to another prompt or program. */
   async function lend<T>(ask: () => Promise<T>): Promise<T> {
     keyboard.off('keypress', onKeypress)
     terminal.leave()
@@ -338,6 +330,7 @@ export function openPromptLine(io: Io, parts: PromptParts): PromptLine {
     editor?.prompt(true)
   }
 
+  /** Restores the terminal. */
   function close(): void {
     if (closed) return
     closed = true

@@ -8,24 +8,12 @@ interface Window {
   readonly io: Pick<Io, 'columns' | 'rows' | 'onResize' | 'out'>
 }
 
-/** Markdown on a terminal, written while it arrives. */
-export interface MarkdownView {
-  /** Takes a piece; the last one is not drawn before the end. */
-  write(text: string, isLast?: boolean): Promise<void>
-  /** Prints something else between the lines. */
-  aside(print: () => void): Promise<void>
-  /**
-   * Writes the remaining text; the cursor then stands at the beginning of a line. May be called after a failed write.
-   */
-  end(): Promise<void>
-}
-
 /** The least time between two drawings, in milliseconds, and the largest share of the time that drawing takes. */
 const frameMs = 30
 const largestShare = 0.04
 
 /** Opens a view of stdout, which must be a terminal. `frame` is the least time between two drawings in milliseconds. */
-export async function openMarkdownView(cli: Window, frame = frameMs): Promise<MarkdownView> {
+export async function openMarkdownView(cli: Window, frame = frameMs) {
   const { io } = cli
   const ruler = await openRuler()
   let highlighter: Highlighter | undefined
@@ -41,7 +29,8 @@ export async function openMarkdownView(cli: Window, frame = frameMs): Promise<Ma
   const stopListening = io.onResize(draw)
 
   return {
-    async write(text, isLast = false) {
+    /** Takes a piece; the last one is not drawn before the end. */
+    async write(text: string, isLast: boolean = false) {
       // Marks of code are seen also where a cut runs through them.
       end = `${end.slice(-2)}${text}`
       if (!highlighter && /```|~~~/.test(end)) highlighter = loadHighlighter()
@@ -51,13 +40,17 @@ export async function openMarkdownView(cli: Window, frame = frameMs): Promise<Ma
       else timer ??= setTimeout(draw, dueAt - performance.now()).unref()
       await written
     },
-    async aside(print) {
+    /** Prints something else between the lines. */
+    async aside(print: () => void) {
       put(live.draw(take(), []))
       await written
       print()
       draw()
       await written
     },
+    /**
+     * Writes the remaining text; the cursor then stands at the beginning of a line. May be called after a failed write.
+     */
     async end() {
       stopListening()
       clearTimeout(timer)
@@ -103,12 +96,6 @@ interface WindowSize {
   readonly rows: number
 }
 
-/** The lines at the end of a terminal's output that are drawn again while they change. */
-interface LiveLines {
-  /** The bytes that write final lines where the live ones were, and new live ones below. */
-  draw(final: readonly string[], live: readonly string[]): string
-}
-
 /** Begins and ends a synchronised update: the terminal shows the changes at once (DEC private mode 2026). */
 const [begin, end] = ['\x1b[?2026h', '\x1b[?2026l']
 
@@ -117,12 +104,13 @@ const [begin, end] = ['\x1b[?2026h', '\x1b[?2026l']
  * starts on a line of its own, and a program that ends at any time leaves nothing to restore. Of live lines that do not
  * fit into the window the last ones are shown. Live lines are at most as wide as the window; final ones may be wider.
  */
-function createLiveLines(size: () => WindowSize, columnsOf: (line: string) => number): LiveLines {
+function createLiveLines(size: () => WindowSize, columnsOf: (line: string) => number) {
   let drawn: readonly string[] = []
   let drawnAt = size().columns
 
   return {
-    draw(final, live) {
+    /** The bytes that write final lines where the live ones were, and new live ones below. */
+    draw(final: readonly string[], live: readonly string[]): string {
       const { columns, rows } = size()
       const shown = live.slice(-Math.max(1, rows - 1))
       const lines = [...final, ...shown]

@@ -1,5 +1,5 @@
 import { counted, parseJson } from '../../formats/formats.ts'
-import { adaptPersona, listAdaptations, showState } from '../../operations/operations.ts'
+import { adaptPersona, listAdaptations, type OutputOf, showState } from '../../operations/operations.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { fieldsOf } from '../terminal/fields.ts'
 import { note, print } from '../terminal/output.ts'
@@ -45,17 +45,7 @@ export async function undo(cli: Cli, id: string, record: string): Promise<void> 
   note(cli, `aichat: to redo it: aichat persona undo ${id} ${undone.record.id}`)
 }
 
-interface StateView {
-  readonly enabled: boolean
-  readonly adaptation_level: number
-  readonly sensitivity: string
-  readonly records: number
-  readonly behavioral_weights: Readonly<Record<string, number>>
-  readonly pinned_traits: readonly string[]
-  readonly learned_preferences: Readonly<Record<string, { value?: unknown; confidence: number; source: string }>>
-}
-
-function stateText(state: StateView): string {
+function stateText(state: OutputOf<typeof showState>): string {
   const weights = Object.entries(state.behavioral_weights).map(
     ([name, weight]) => `  ${name}: ${signed(weight)}${state.pinned_traits.includes(name) ? ' (set)' : ''}`,
   )

@@ -3,12 +3,14 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { counted, fileKindOf } from '../../formats/formats.ts'
-import { LocalPackage, openScratch, receivePackage, type VerifyResult, verifyPackage } from '../../personas/personas.ts'
+import { LocalPackage, openScratch, receivePackage, verifyPackage } from '../../personas/personas.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { print } from '../terminal/output.ts'
 import { openProgress } from '../terminal/progress.ts'
 import { askSecret, canAsk, readSecrets } from '../terminal/prompts.ts'
 import { streamStdin } from '../terminal/stdin.ts'
+
+type Verification = Awaited<ReturnType<typeof verifyPackage>>
 
 /**
  * Verifies a package: a file or stdin in this process, without the database; a stored persona through the core. Exit 65
@@ -20,7 +22,7 @@ export async function verify(cli: Cli, source: string, options: { passphraseStdi
   await print(cli, result, (found) => resultText(found, source))
 }
 
-async function verifySourceOf(cli: Cli, source: string, passphraseFromStdin: boolean): Promise<VerifyResult> {
+async function verifySourceOf(cli: Cli, source: string, passphraseFromStdin: boolean): Promise<Verification> {
   if (source !== '-' && !existsSync(source)) return verifyStored(cli, source)
   if (source !== '-' && !statSync(source).isFile()) throw new AppError('no_input', `Cannot read ${source}: not a file`)
   const scratch = openScratch(join((await cli.settings()).paths.state, 'packages'), randomUUID)
@@ -45,7 +47,7 @@ async function verifySourceOf(cli: Cli, source: string, passphraseFromStdin: boo
   }
 }
 
-async function verifyStored(cli: Cli, id: string): Promise<VerifyResult> {
+async function verifyStored(cli: Cli, id: string): Promise<Verification> {
   if (/[/\\]|\.(?:json|dna|zip|age|png)$/i.test(id)) throw new AppError('no_input', `Cannot read ${id}: file not found`)
   // Loaded here alone: the schemas of the operations take a third of the time in which a small package is verified.
   const { verifyPersona } = await import('../../operations/packages.ts')
@@ -62,7 +64,7 @@ export async function askPassphrase(cli: Cli, path: string, fromStdin: boolean):
 }
 
 function resultText(
-  { valid, version, memories, adaptations, actual, content_hash, problems }: VerifyResult,
+  { valid, version, memories, adaptations, actual, content_hash, problems }: Verification,
   source: string,
 ): string {
   const name = source === '-' ? 'standard input' : source

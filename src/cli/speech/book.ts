@@ -159,10 +159,7 @@ function pauseBefore(parts: readonly PlacedPart[], facts: PartFacts | undefined,
 /** Tries of a part at a server that is busy. */
 const busyTries = 5
 
-interface SpokenPart {
-  readonly facts: PartFacts
-  readonly samples: Buffer
-}
+type SpokenPart = Awaited<ReturnType<typeof readPart>>
 
 /** Speaks a part; returns the refusal of one that is mostly in a language or in letters that the engine cannot say. */
 async function speakPart(cli: Cli, part: BookPart, book: SpokenBook): Promise<SpokenPart | AppError> {
@@ -178,7 +175,7 @@ async function speakPart(cli: Cli, part: BookPart, book: SpokenBook): Promise<Sp
   }
 }
 
-async function readPart(answer: Download): Promise<SpokenPart> {
+async function readPart(answer: Download) {
   const { samples, sampleRate } = await collectSamples(piecesOf(answer))
   const [spoken, total] = countsOf(answer)
   const engine = answer.headers['x-speech-engine'] ?? ''

@@ -5,16 +5,7 @@ import { suggestion } from '../../formats/formats.ts'
 import { listFolder } from '../../storage/storage.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { readInput } from '../terminal/files.ts'
-import { longestTemplate, parseTemplate, type Template } from './template.ts'
-
-/** A template with its file. */
-export interface StoredTemplate {
-  readonly name: string
-  readonly path: string
-  /** The text of the file. */
-  readonly source: string
-  readonly template: Template
-}
+import { longestTemplate, parseTemplate } from './template.ts'
 
 /** The endings of templates; the first one that is there counts. */
 const endings = ['.yaml', '.yml', '.json']
@@ -65,9 +56,10 @@ export async function templateFile(cli: Cli, name: string): Promise<string> {
 }
 
 /** Reads a template by its name, or the path of a file where it has a slash. Throws `invalid` for one that is broken. */
-export async function readTemplate(cli: Cli, name: string): Promise<StoredTemplate> {
+export async function readTemplate(cli: Cli, name: string) {
   const isPath = /[\\/]/.test(name)
   const path = isPath ? name : await templateFile(cli, name)
+  /** The text of the file. */
   const source = (await readInput(cli, path, longestTemplate)).toString('utf8')
   return { name, path, source, template: parseTemplate(source, isPath ? name : `template "${name}"`) }
 }

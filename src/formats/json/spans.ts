@@ -206,24 +206,19 @@ export function* fileChunks(path: string): Generator<Uint8Array> {
   }
 }
 
-interface Collector {
-  take(bytes: Uint8Array): void
-  /** The bytes since the last call; undefined when they were too many. */
-  taken(): Buffer | undefined
-}
-
 /** Collects up to `most` bytes from pieces; of more it counts the length alone. */
-function collector(most: number): Collector {
+function collector(most: number) {
   let pieces: Uint8Array[] = []
   let length = 0
   return {
-    take(bytes) {
+    take(bytes: Uint8Array) {
       length += bytes.length
       // A copy: the reader of the chunk may write over it.
       if (length <= most) pieces.push(Uint8Array.from(bytes))
       else pieces = []
     },
-    taken() {
+    /** The bytes since the last call; undefined when they were too many. */
+    taken(): Buffer | undefined {
       const bytes = length <= most ? Buffer.concat(pieces) : undefined
       pieces = []
       length = 0

@@ -25,10 +25,7 @@ export interface AdaptationRecord extends Event {
 }
 
 /** The end of a log, to which the next record is chained. */
-export interface LogHead {
-  readonly sequence: number
-  readonly hash: string
-}
+export type LogHead = ReturnType<typeof headOf>
 
 export const emptyLog: LogHead = { sequence: 0, hash: '' }
 
@@ -42,7 +39,7 @@ export function chainRecord(record: UnchainedRecord, head: LogHead): AdaptationR
   return { ...chained, hash: hashOf(chained) }
 }
 
-export function headOf(record: AdaptationRecord): LogHead {
+export function headOf(record: AdaptationRecord) {
   return { sequence: record.sequence, hash: record.hash }
 }
 

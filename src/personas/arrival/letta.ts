@@ -68,14 +68,7 @@ const notTaken = [
   ['tool_exec_environment_variables', 'environment variables of tools'],
 ] as const
 
-interface AgentParts {
-  readonly agent: Fields
-  /** Agents beside it. */
-  readonly others: number
-  readonly blocks: readonly Fields[]
-}
-
-function partsOf(file: Fields, problems: string[]): AgentParts {
+function partsOf(file: Fields, problems: string[]) {
   if (!('agents' in file)) return { agent: file, others: 0, blocks: listOf(file, 'core_memory', problems) }
   const agents = listOf(file, 'agents', problems)
   const [first] = agents
@@ -85,7 +78,12 @@ function partsOf(file: Fields, problems: string[]): AgentParts {
   const ids = Array.isArray(agent['block_ids']) ? agent['block_ids'] : []
   const named = ids.flatMap((id): readonly Fields[] => [all.get(id)].filter(isFields))
   const own = Array.isArray(agent['memory_blocks']) ? agent['memory_blocks'].filter(isFields) : []
-  return { agent, others: Math.max(0, agents.length - 1), blocks: [...named, ...own] }
+  return {
+    agent,
+    /** Agents beside it. */
+    others: Math.max(0, agents.length - 1),
+    blocks: [...named, ...own],
+  }
 }
 
 /** A list of objects; anything else is a problem. */

@@ -7,17 +7,6 @@ export type LoreMemory = Pick<NewMemory, 'content' | 'timestamp' | 'importance_s
   readonly extra: Fields
 }
 
-/** A card's lorebook as memories with keys, and the other way round. Its own fields stay with the card. */
-export interface Lorebook {
-  readonly memories: readonly LoreMemory[]
-  /** Entries that cannot be memories; they stay with the card. */
-  readonly kept: readonly unknown[]
-  /** Reasons of the kept entries, and keys beyond the limits, with their number. */
-  readonly leftOut: ReadonlyMap<string, number>
-  /** Entries with regular expressions, which are never run. */
-  readonly patterns: number
-}
-
 /** Characters of JSON that an entry's keys may have, primary and secondary each: metadata has room for 10,000. */
 const longestKeys = 4_000
 
@@ -28,12 +17,15 @@ const longestEntry = 60_000
 const carried = 'lorebook_entry'
 
 /** The entries of a lorebook. Equal contents become one memory with the keys of all. */
-export function readLorebook(given: unknown, now: number): Lorebook {
+export function readLorebook(given: unknown, now: number) {
   const book = isFields(given) ? given : {}
   const memories = new Map<string, LoreMemory>()
+  /** Entries that cannot be memories; they stay with the card. */
   const kept: unknown[] = []
+  /** Reasons of the kept entries, and keys beyond the limits, with their number. */
   const leftOut = new Map<string, number>()
   const leave = (reason: string, count = 1) => leftOut.set(reason, (leftOut.get(reason) ?? 0) + count)
+  /** Entries with regular expressions, which are never run. */
   let patterns = 0
   for (const entry of entriesOf(book)) {
     const problem = problemOf(entry)

@@ -49,9 +49,6 @@ export function isConfirmation(text: string): boolean {
   return said.length <= longestConfirmation && confirmation.test(said)
 }
 
-/** How long a memory is kept in a full store, the first to go first. */
-export const ranksOfWorth: readonly RankOfWorth[] = ['question', 'answer', 'over', 'passing', 'told', 'standing']
-
 /**
  * Why a memory stays or goes: questions leave first, then answers of the persona, what is over, and what passes with its day; then what
  * was stated, and last what stands for life or was said again or confirmed. Within a rank, importance and age decide.

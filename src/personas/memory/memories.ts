@@ -16,6 +16,7 @@ import type {
   MemoryFilter,
   MemoryInput,
   MemoryStore,
+  Parts,
   RetentionPolicy,
   Unexpired,
   Vector,
@@ -23,7 +24,7 @@ import type {
 } from './memory.ts'
 import { metadata } from './memory.ts'
 import { asksOfThen, endEarlier, endMemory, holdsAt, presentOf, saidBy } from './present.ts'
-import { type Parts, type Ranked, rankingSteps } from './ranking.ts'
+import { type Ranked, rankingSteps } from './ranking.ts'
 import { readQuery } from './ranking-query.ts'
 import { createReembedding } from './reembedding.ts'
 import { candidatesFor, withLinked } from './timely-search.ts'

@@ -73,20 +73,41 @@ export interface RetentionPolicy {
 /** The most evictions that a scope records, and that a write reports. */
 export const keptEvictions = 1000
 
-/** How long a memory is kept in a full store, see `rankOfWorth`. */
-export type RankOfWorth = 'question' | 'answer' | 'over' | 'passing' | 'told' | 'standing'
+/** How long a memory is kept in a full store, the first to go first; see `rankOfWorth`. */
+export const ranksOfWorth = ['question', 'answer', 'over', 'passing', 'told', 'standing'] as const
+export type RankOfWorth = (typeof ranksOfWorth)[number]
 
 /** An evicted memory, and the reason. */
-export interface Eviction {
-  readonly memory_id: string
-  readonly reason: 'max_memories' | 'retention_days'
+export const eviction = z.object({
+  memory_id: z.string(),
+  reason: z.enum(['max_memories', 'retention_days']),
   /** Its rank of worth, see kinds.ts; absent for one that was evicted before there were ranks. */
-  readonly rank?: RankOfWorth
+  rank: z.exactOptional(z.enum(ranksOfWorth)),
   /** The memory's own time and importance, which explain the decision; its text is gone. */
-  readonly timestamp: number
-  readonly importance_score: number
-  readonly evicted_at: number
-}
+  timestamp: z.int(),
+  importance_score: z.number(),
+  evicted_at: z.int(),
+})
+export type Eviction = Readonly<z.output<typeof eviction>>
+
+/** The parts of a memory's score. */
+export const scoreParts = z.object({
+  /** The match with the query's words and their context; about 1 when its own text contains all of them. */
+  lexical: z.number(),
+  /** The match in meaning, weighted by the trust in the vector space and by its knowledge of the query's language. */
+  vector: z.number(),
+  /** Between `priors.oldest` and 1. */
+  recency: z.number(),
+  /** Between `1 - priors.importance` and `1 + priors.importance`. */
+  importance: z.number(),
+  /** How near its times are to those that the query names, from 0 to 1; absent where it names none. */
+  time: z.exactOptional(z.number()),
+  /** The share of the query's information that its own words cover, from 0 to 1. */
+  coverage: z.number(),
+  /** The probability that anything found answers the query: the score of the best memory. */
+  evidence: z.number(),
+})
+export type Parts = Readonly<z.output<typeof scoreParts>>
 
 /** The filter of reads for expired memories, which a later write removes. */
 export interface Unexpired {

@@ -1,4 +1,3 @@
-import { atOnce } from '../../process/process.ts'
 import { languageOf, wordsIn } from './language-words.ts'
 import { type Candidate, conversationOf, type Found } from './memory.ts'
 import { isQuestion, readMark } from './ranking-index.ts'
@@ -152,11 +151,6 @@ export function* lexicalSteps(
     if (form > 0) yield candidate.terms.length + candidate.entry.content.length
   }
   return evidence
-}
-
-/** The same for all candidates at once. */
-export function lexicalEvidence(found: Found, query: MemoryQuery, chosen: Weights = weights): LexicalEvidence[] {
-  return atOnce(lexicalSteps(found, query, chosen))
 }
 
 function noEvidence({ isPersonal, terms }: MemoryQuery, length: number): LexicalEvidence {

@@ -1,7 +1,7 @@
 import { type Language, languageOf, type UnspacedLanguage, wordsIn } from './language-words.ts'
 import { plain, termsOf, unspaced, wordsOf } from './ranking-terms.ts'
 import { isRequest } from './requests.ts'
-import { type SaidTime, timesOfQuery } from './time-words.ts'
+import { timesOfQuery } from './time-words.ts'
 import { isAboutSelfUnspaced, withoutParticle, worthOfCharacters } from './unspaced-words.ts'
 
 /** A term of a query. */
@@ -19,23 +19,7 @@ export interface QueryTerm {
 }
 
 /** A query as ranking needs it. */
-export interface MemoryQuery {
-  readonly text: string
-  readonly language: Language | UnspacedLanguage
-  /** Whether it speaks of the user: "my", "we". */
-  readonly isPersonal: boolean
-  /** Whether it speaks of the user, or of something known: "the puppy". */
-  readonly isParticular: boolean
-  /** Whether it asks the persona about herself, or sets a task about things at large: "do you like tea?", "a poem about a ferry". */
-  readonly isGeneral: boolean
-  readonly terms: readonly QueryTerm[]
-  /** The pairs of adjacent words with at least one telling word, as index terms with a space between them. */
-  readonly pairs: readonly string[]
-  /** The times that it names, such as "last week"; none where it was read without a `now`. */
-  readonly times: readonly SaidTime[]
-  /** Whether it names a time and no other telling word: "what did I do last week?". */
-  readonly isOnlyTime: boolean
-}
+export type MemoryQuery = ReturnType<typeof readQuery>
 
 /**
  * The rarity of an English word, see `Embedders.rarity`. A query is read without it where the word vectors are missing.
@@ -49,7 +33,7 @@ const mostTerms = 32
  * Parses a query. It has at least one term unless its text holds neither letters nor digits.
  * @param now to which its "last week" refers, in milliseconds since 1970 UTC; undefined leaves times alone
  */
-export function readQuery(text: string, rarity?: Rarity, now?: number): MemoryQuery {
+export function readQuery(text: string, rarity?: Rarity, now?: number) {
   const words = wordsOf(text)
   const plainWords = words.map(plain)
   const language = languageOf(text, plainWords)
@@ -58,6 +42,7 @@ export function readQuery(text: string, rarity?: Rarity, now?: number): MemoryQu
   const add = (term: QueryTerm) => {
     if (!terms.has(term.term)) terms.set(term.term, term)
   }
+  /** The times that it names, such as "last week"; none where it was read without a `now`. */
   const times = now === undefined ? [] : timesOfQuery(text, now)
   // A memory that was stored in that week or summer need not say "week", and one that does speaks of another.
   const unsaid = times.filter((time) => time.isRelative || time.isPeriod)
@@ -85,12 +70,17 @@ export function readQuery(text: string, rarity?: Rarity, now?: number): MemoryQu
   return {
     text,
     language,
+    /** Whether it speaks of the user: "my", "we". */
     isPersonal: personal,
+    /** Whether it speaks of the user, or of something known: "the puppy". */
     isParticular: personal || plainWords.some((word) => wordsIn(language).definite.has(word)),
+    /** Whether it asks the persona about herself, or sets a task about things at large: "do you like tea?", "a poem about a ferry". */
     isGeneral: !personal && isGeneral(text, plainWords, language),
     terms: kept,
+    /** The pairs of adjacent words with at least one telling word, as index terms with a space between them. */
     pairs: pairsOf(termsByWord.flat(), kept),
     times,
+    /** Whether it names a time and no other telling word: "what did I do last week?". */
     isOnlyTime: times.length > 0 && kept.every(({ term, worth }) => worth <= weakWorth || said.has(term)),
   }
 }

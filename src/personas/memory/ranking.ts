@@ -1,29 +1,11 @@
 import { atOnce } from '../../process/process.ts'
 import { isAnswer } from './kinds.ts'
-import { type Candidate, conversationOf, type Found } from './memory.ts'
+import { type Candidate, conversationOf, type Found, type Parts } from './memory.ts'
 import { calibration, coefficients, logOdds, oddsOf, probability, sizePrior } from './ranking-calibration.ts'
 import { supersede } from './ranking-changes.ts'
 import { type LexicalEvidence, lexicalSteps, type Weights, weights } from './ranking-lexical.ts'
 import type { MemoryQuery } from './ranking-query.ts'
 import { nearnessInTime } from './time-words.ts'
-
-/** The parts of a memory's score. */
-export interface Parts {
-  /** The match with the query's words and their context; about 1 when its own text contains all of them. */
-  readonly lexical: number
-  /** The match in meaning, weighted by the trust in the vector space and by its knowledge of the query's language. */
-  readonly vector: number
-  /** Between `priors.oldest` and 1. */
-  readonly recency: number
-  /** Between `1 - priors.importance` and `1 + priors.importance`. */
-  readonly importance: number
-  /** How near its times are to those that the query names, from 0 to 1; absent where it names none. */
-  readonly time?: number
-  /** The share of the query's information that its own words cover, from 0 to 1. */
-  readonly coverage: number
-  /** The probability that anything found answers the query: the score of the best memory. */
-  readonly evidence: number
-}
 
 export interface Ranked {
   readonly candidate: Candidate
@@ -308,17 +290,11 @@ const vectorWeight = { least: 0.2, trusted: 0.7, unmatched: 0.5, little: 0.5, no
  */
 const meaningEvidence = { deviations: 5, slope: 0.8, mostOdds: 1, leastTrust: 0.5, fewest: 20 } as const
 
-interface Meaning {
-  readonly matches: readonly number[]
-  /** The log-odds that the nearest one answers. */
-  readonly odds: number
-}
-
 /**
  * @param coverage the best coverage by a memory's own words, negative where no word matches: where one does, vectors count
  * in the languages only that their model knows
  */
-function meaningOf({ candidates }: Found, coverage: number, vectors: VectorTrust | undefined): Meaning {
+function meaningOf({ candidates }: Found, coverage: number, vectors: VectorTrust | undefined) {
   const known: number[] = []
   for (const { cosine } of candidates) if (cosine !== undefined) known.push(cosine)
   const cosines = new Float64Array(known).sort()
@@ -330,6 +306,7 @@ function meaningOf({ candidates }: Found, coverage: number, vectors: VectorTrust
   const middle = middleOf(cosines)
   return {
     matches: candidates.map(({ cosine }) => (cosine === undefined ? 0 : weight * nearness(cosine, middle))),
+    /** The log-odds that the nearest one answers. */
     odds:
       vectors.knowsLanguage && vectors.trust >= meaningEvidence.leastTrust
         ? oddsByDistance(cosines)

@@ -6,18 +6,7 @@ import { dateSpan, dayMs, endOfTime, monthSpan, type TimeSpan } from './time-spa
 import { timeWords, unspacedTimeWords } from './time-word-lists.ts'
 
 /** A time that a text names. */
-export interface SaidTime {
-  /** One stretch, or two where "on Friday" may be the last one and the next. */
-  readonly spans: readonly TimeSpan[]
-  /** The moment that counts as its beginning. */
-  readonly start: number
-  /** Its words, as the index has them, apart by spaces. */
-  readonly words: string
-  /** Whether its words refer to the present, as "last week" does; a month or a date does not. */
-  readonly isRelative: boolean
-  /** Whether it is a season or a feast, which a memory from then seldom names. */
-  readonly isPeriod: boolean
-}
+export type SaidTime = ReturnType<typeof saidTime>
 
 /** Characters in which times are looked for. */
 const longest = 1_000
@@ -165,7 +154,7 @@ function saidTime(
   { spans, start, isRelative = false, isPeriod = false }: Meaning,
   match: RegExpMatchArray,
   now: number,
-): SaidTime {
+) {
   const { since, before } = match.groups ?? {}
   const bounded = spans.map(({ from, to }) =>
     since !== undefined
@@ -174,17 +163,21 @@ function saidTime(
         ? { from: 0, to: from }
         : { from, to },
   )
-  return { spans: bounded, start: start ?? spans[0]!.from, words: match[0].trim(), isRelative, isPeriod }
+  return {
+    /** One stretch, or two where "on Friday" may be the last one and the next. */
+    spans: bounded,
+    /** The moment that counts as its beginning. */
+    start: start ?? spans[0]!.from,
+    /** Its words, as the index has them, apart by spaces. */
+    words: match[0].trim(),
+    /** Whether its words refer to the present, as "last week" does; a month or a date does not. */
+    isRelative,
+    /** Whether it is a season or a feast, which a memory from then seldom names. */
+    isPeriod,
+  }
 }
 
-interface Read {
-  /** As `plain` writes them; dates in digits are words of their own, `isodate0` and so on. */
-  readonly words: readonly string[]
-  readonly dates: readonly TimeSpan[]
-  readonly language: Language | UnspacedLanguage
-}
-
-function read(text: string, now: number): Read {
+function read(text: string, now: number) {
   const dates: TimeSpan[] = []
   const replaced = (whole: string, day: string | undefined, month: string, year: string) => {
     const at = Number(month) - 1
@@ -203,6 +196,7 @@ function read(text: string, now: number): Read {
     .replace(/(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?((?:19|20)\d\d)(?!\d)/g, (whole, day, month, year) =>
       replaced(whole, day, month, year),
     )
+  /** As `plain` writes them; dates in digits are words of their own, `isodate0` and so on. */
   const words = wordsOf(rest).map(plain)
   return { words, dates, language: languageOf(text, words) }
 }

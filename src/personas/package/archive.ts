@@ -4,7 +4,7 @@ import type { Fields } from '../fields.ts'
 import type { EmbeddingSpace, MemoryEntry, NewMemory, Scope } from '../memory/memory.ts'
 import type { Persona } from '../persona.ts'
 import type { Profile } from '../profile/profile.ts'
-import type { BackupRow } from './backup-store.ts'
+import type { BackupRow } from './outcomes.ts'
 
 /** Parts of an imported package without a place in the store, exported again unchanged. */
 export interface Passthrough {

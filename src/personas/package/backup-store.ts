@@ -1,21 +1,5 @@
 import type { Scope } from '../memory/memory.ts'
-
-/** Requested, or made before a replacement. */
-export type BackupReason = 'manual' | 'before_restore' | 'before_import'
-
-/** A backup; its package is kept beside, see `BackupFiles`. */
-export interface BackupRow {
-  readonly backup_id: string
-  readonly persona_id: string
-  /** Milliseconds since 1970 UTC. */
-  readonly created_at: number
-  readonly reason: BackupReason
-  readonly checksum: string
-  readonly content_hash: string
-  readonly bytes: number
-  readonly memories: number
-  readonly adaptations: number
-}
+import type { BackupRow } from './outcomes.ts'
 
 /** Stores the rows of backups. */
 export interface BackupStore {

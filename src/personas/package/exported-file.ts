@@ -15,16 +15,7 @@ export interface ExportRequest {
 }
 
 /** An exported package in a scratch file, to be sent and then discarded. */
-export interface ExportedFile {
-  readonly path: string
-  readonly filename: string
-  readonly type: string
-  readonly bytes: number
-  /** Of the package, not of an age file around it; undefined for a card and for JSON lines. */
-  readonly checksum: string | undefined
-  readonly content_hash: string | undefined
-  discard(): void
-}
+export type ExportedFile = ReturnType<typeof exportedFile>
 
 /** The sums of a package; a card has none. */
 export interface Sums {
@@ -33,7 +24,7 @@ export interface Sums {
 }
 
 /** Describes a written file for its download. */
-export function exportedFile(path: string, persona: Persona, request: ExportRequest, sums: Sums): ExportedFile {
+export function exportedFile(path: string, persona: Persona, request: ExportRequest, sums: Sums) {
   const isEncrypted = request.passphrase !== undefined
   const { ending, type } = forms[request.format]
   return {
@@ -41,6 +32,7 @@ export function exportedFile(path: string, persona: Persona, request: ExportRequ
     filename: `${persona.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60) || 'persona'}${ending}${isEncrypted ? '.age' : ''}`,
     type: isEncrypted ? 'application/octet-stream' : type,
     bytes: statSync(path).size,
+    /** Of the package, not of an age file around it; undefined for a card and for JSON lines. */
     checksum: sums.checksum,
     content_hash: sums.content_hash,
     discard: () => rmSync(path, { force: true }),

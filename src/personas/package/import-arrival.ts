@@ -7,8 +7,9 @@ import { type IncomingMemory, type PersonaArchive, type PersonaWrite, writeWhole
 import { packageLimits } from './format.ts'
 import { type MergedMemories, memoriesOf, mergeMemories } from './import-package.ts'
 import { isPortrait, largestCard } from './import-persona.ts'
-import { type Imported, imported } from './imported.ts'
+import { imported } from './imported.ts'
 import { raisedLimitWarnings, withMemoryLimit } from './memory-limits.ts'
+import type { Imported } from './outcomes.ts'
 import { shortened } from './verify.ts'
 import type { ImportRequest } from './write-task.ts'
 

@@ -12,7 +12,7 @@ import {
 } from '../adaptation/log.ts'
 import { fold } from '../adaptation/replay.ts'
 import { algorithm } from '../adaptation/rules.ts'
-import { type Inputs, type Learned, learnedLimits, nothingLearned } from '../adaptation/state.ts'
+import { type Inputs, learnedLimits, nothingLearned } from '../adaptation/state.ts'
 import { type Fields, isFields } from '../fields.ts'
 import type { Scope } from '../memory/memory.ts'
 import { isChained, isName, isValue } from './records.ts'
@@ -26,16 +26,13 @@ export interface LogImportParts {
 }
 
 /** A log and the state that it gives. */
-export interface IncomingLog {
-  readonly records: readonly AdaptationRecord[]
-  readonly learned: Learned
-}
+export type IncomingLog = Awaited<ReturnType<typeof incomingLog>>
 
 /**
  * The log of a package as the log of `scope`, and the state that it gives. A log of aichat is chained anew under new ids.
  * One of another program is kept as history, which moves nothing; its state becomes one record.
  */
-export async function incomingLog(source: PackageSource, scope: Scope, parts: LogImportParts): Promise<IncomingLog> {
+export async function incomingLog(source: PackageSource, scope: Scope, parts: LogImportParts) {
   const log = await collectYielding(source.log(), parts.signal)
   if (log.length > 0 && log.every(isChained) && isOwnLog(log)) {
     const records = await collectYielding(relabelled(log, scope, parts.newId), parts.signal)

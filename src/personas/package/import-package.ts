@@ -17,7 +17,7 @@ import type { Backups } from './backup.ts'
 import { incomingLog } from './import-log.ts'
 import { incomingMemories } from './import-memories.ts'
 import { incomingPersona } from './import-persona.ts'
-import { type Imported, imported } from './imported.ts'
+import { imported } from './imported.ts'
 import {
   mostMemories,
   raisedLimitWarnings,
@@ -25,9 +25,9 @@ import {
   truncationWarnings,
   withMemoryLimit,
 } from './memory-limits.ts'
+import type { Imported, VerifyResult } from './outcomes.ts'
 import type { PackageSource } from './source.ts'
 import { untilUnchanged } from './until-unchanged.ts'
-import type { VerifyResult } from './verify.ts'
 import { removedMeanwhile } from './write-package.ts'
 import type { ImportRequest } from './write-task.ts'
 

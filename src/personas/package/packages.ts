@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import { type Persona, scopeOf } from '../persona.ts'
 import { type ExportedFile, type ExportRequest, exportedFile } from './exported-file.ts'
 import { createImport, type ImportParts } from './import.ts'
-import type { VerifyResult } from './verify.ts'
+import type { VerifyResult } from './outcomes.ts'
 import { verifyPackage } from './verify-file.ts'
 import { type PackageWriter, removedMeanwhile } from './write-package.ts'
 

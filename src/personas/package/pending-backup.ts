@@ -1,13 +1,10 @@
 import { type Persona, scopeOf } from '../persona.ts'
-import type { Revision } from './archive.ts'
-import type { BackupFiles, BackupReason, BackupRow } from './backup-store.ts'
+import type { BackupFiles } from './backup-store.ts'
+import type { BackupReason, BackupRow } from './outcomes.ts'
 import { type PackageRequest, type PackageWriter, removedMeanwhile } from './write-package.ts'
 
 /** A backup with its package kept and its row not stored yet, and the revision that it shows. */
-export interface PendingBackup {
-  readonly row: BackupRow
-  readonly revision: Revision
-}
+export type PendingBackup = Awaited<ReturnType<typeof writePendingBackup>>
 
 export interface PendingBackupParts {
   readonly writer: Pick<PackageWriter, 'write'>
@@ -22,7 +19,7 @@ export async function writePendingBackup(
   persona: Persona,
   reason: BackupReason,
   signal: AbortSignal | undefined,
-): Promise<PendingBackup> {
+) {
   const id = newId()
   const request: PackageRequest = {
     path: await files.pending(id),

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { Persona } from '../persona.ts'
 import type { Outcome, PersonaArchive, PersonaWrite, StagedPersona } from './archive.ts'
-import type { BackupReason, BackupRow } from './backup-store.ts'
+import type { BackupReason, BackupRow } from './outcomes.ts'
 import { type PendingBackup, type PendingBackupParts, writePendingBackup } from './pending-backup.ts'
 import { untilUnchanged } from './until-unchanged.ts'
 

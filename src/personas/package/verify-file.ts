@@ -4,10 +4,11 @@ import { runInChild } from '../../process/process.ts'
 import type { Fields } from '../fields.ts'
 import { ContentHash } from './digest.ts'
 import type { PackageMemory } from './format.ts'
+import type { VerifyResult } from './outcomes.ts'
 import { isSmallPackage, unpackedBytes } from './package-size.ts'
 import type { Scratch } from './scratch.ts'
 import type { PackageSource } from './source.ts'
-import { failedVerification, type RecordObserver, type VerifyResult, verifySource } from './verify.ts'
+import { failedVerification, type RecordObserver, verifySource } from './verify.ts'
 
 /** A package of either form as a readable file: an encrypted one was decrypted into a scratch file. */
 export interface PlainPackage {

@@ -6,8 +6,9 @@ import { type Learned, viewLearned } from '../adaptation/state.ts'
 import type { PersonaSnapshot } from './archive.ts'
 import { ContentHash, checksumOf, isFiniteVector } from './digest.ts'
 import { type PackageContent, packageVersion } from './format.ts'
+import type { VerifyResult } from './outcomes.ts'
 import { memoryProblems, personaProblems, recordProblems } from './records.ts'
-import { shortened, type VerifyResult } from './verify.ts'
+import { shortened } from './verify.ts'
 
 /**
  * Verifies a stored persona. `expected` is the checksum of the state that its log gives, `actual` that of the stored state;

@@ -5,8 +5,9 @@ import { fold } from '../adaptation/replay.ts'
 import { type Event, viewLearned } from '../adaptation/state.ts'
 import { type Fields, isFields } from '../fields.ts'
 import { ContentHash } from './digest.ts'
-import { type PackageForm, type PackageHead, type PackageMemory, versionProblem } from './format.ts'
+import { type PackageHead, type PackageMemory, versionProblem } from './format.ts'
 import { namedDifferences } from './metadata.ts'
+import type { VerifyResult } from './outcomes.ts'
 import {
   isChained,
   memoryProblems,
@@ -16,24 +17,6 @@ import {
   stateProblems,
 } from './records.ts'
 import type { Integrity, PackageSource, Visitor } from './source.ts'
-
-/** Whether a package is unchanged since its export, and every problem when it is not. */
-export interface VerifyResult {
-  readonly valid: boolean
-  /** The checksum that the package carries, or null when it carries none. */
-  readonly expected: string | null
-  /** The computed checksum; null when it could not be computed. */
-  readonly actual: string | null
-  readonly version: string | null
-  /** One sentence for each problem, naming a broken record. Empty when the package is valid. */
-  readonly problems: readonly string[]
-  /** The kind of the problems; null when there are none. */
-  readonly kind: FileError['kind'] | null
-  readonly form: PackageForm | null
-  readonly content_hash: string | null
-  readonly memories: number
-  readonly adaptations: number
-}
 
 /** Invalid records after which a walk stops. */
 const mostWrong = 1000

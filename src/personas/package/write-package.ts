@@ -6,7 +6,7 @@ import { isSmall, type PersonaArchive, type PersonaSnapshot, type Revision, read
 import { packageContent } from './export.ts'
 import { cardBytes } from './exported-file.ts'
 import type { PackageForm, WrittenPackage } from './format.ts'
-import type { VerifyResult } from './verify.ts'
+import type { VerifyResult } from './outcomes.ts'
 import { verifyStored } from './verify-stored.ts'
 
 /** Reads a whole persona, to write or verify it. Resolves with undefined when that user has no such persona. */

@@ -1,10 +1,10 @@
 import type { Forgotten, Scope } from '../memory/memory.ts'
 
 /** The effect of an import on an existing persona. */
-export type ImportMode = 'create' | 'merge' | 'replace'
+export const importModes = ['create', 'merge', 'replace'] as const
 
 export interface ImportRequest {
-  readonly mode: ImportMode
+  readonly mode: (typeof importModes)[number]
   /** Reports the outcome without writing anything. */
   readonly dry_run: boolean
   readonly passphrase?: string | undefined

@@ -20,13 +20,7 @@ export interface MemberSum {
   readonly bytes: number
 }
 
-interface Manifest {
-  readonly metadata: Fields
-  readonly members: ReadonlyMap<string, MemberSum>
-  readonly extra: Fields
-  /** The checksum over the canonical manifest without its own, and so over all members. */
-  readonly actual: string
-}
+type Manifest = ReturnType<typeof readManifest>
 
 /** The `format` of `manifest.json`: tells a package from other zips. */
 export const zipPackageFormat = 'aichat-persona-dna'
@@ -68,7 +62,7 @@ export function* memoryFields(path: string, texts?: readonly string[]): Generato
   }
 }
 
-function readManifest(zip: ZipFile): Manifest {
+function readManifest(zip: ZipFile) {
   if (!zip.members.has(memberNames.manifest))
     throw unsupported('Invalid persona package: it is a ZIP archive without manifest.json')
   const manifest = readPart(zip, memberNames.manifest)
@@ -85,6 +79,7 @@ function readManifest(zip: ZipFile): Manifest {
     if (!(Object.values(memberNames) as string[]).includes(name))
       throw unsupported(`The package has a member that is unknown here: ${name}`)
   const { checksum: _checksum, ...rest } = export_metadata
+  /** The checksum over the canonical manifest without its own, and so over all members. */
   const actual = checksumOf(canonicalize({ ...manifest, export_metadata: rest }))
   return { metadata: export_metadata, members: sums, extra: { ...others, ...(isFields(extra) && extra) }, actual }
 }

@@ -20,20 +20,13 @@ export interface Statement {
 export type Part = Value | Word | Listed | ListedBytes | Rows | Statement
 
 /** SQL of which the databases have different spellings. */
-export interface Word {
-  readonly sqlite: string
-  readonly postgres: string
-}
+export type Word = ReturnType<typeof word>
 
 /** A condition on a column to have one of these values. */
-export interface Listed {
-  readonly among: readonly (string | number)[]
-}
+export type Listed = ReturnType<typeof among>
 
 /** The same for values of bytes. */
-export interface ListedBytes {
-  readonly amongBytes: readonly Uint8Array[]
-}
+export type ListedBytes = ReturnType<typeof amongBytes>
 
 /** Rows of texts and numbers as a table, see `tableOf`. */
 export interface Rows {
@@ -61,17 +54,17 @@ export function raw(text: string): Statement {
 }
 
 /** SQL that the databases spell in different ways; one spelling alone is for both. */
-export function word(sqlite: string, postgres = sqlite): Word {
+export function word(sqlite: string, postgres = sqlite) {
   return { sqlite, postgres }
 }
 
 /** `IN` for a list of any length: `WHERE id ${among(ids)}`. */
-export function among(values: readonly (string | number)[]): Listed {
+export function among(values: readonly (string | number)[]) {
   return { among: values }
 }
 
 /** `IN` for a list of bytes, such as digests. */
-export function amongBytes(values: readonly Uint8Array[]): ListedBytes {
+export function amongBytes(values: readonly Uint8Array[]) {
   return { amongBytes: values }
 }
 

@@ -6,15 +6,8 @@ import type { Database, Sql } from './sql.ts'
 /** The number of the lock under which one process at a time changes the schema; any number that no other program uses. */
 const lock = 4_706_883_219
 
-/** The schema of a database. */
-export interface SchemaState {
-  /** The names of its changes, the oldest first; none for a new database. */
-  readonly applied: readonly string[]
-  readonly isPresent: boolean
-}
-
 /** Reads how a database's schema was made. Throws `configuration` for a server that is too old. */
-export async function schemaOf(db: Sql): Promise<SchemaState> {
+export async function schemaOf(db: Sql) {
   const state = await db.row<{ version: number; there: boolean }>(
     `SELECT current_setting('server_version_num')::int AS version, to_regclass('migration') IS NOT NULL AS there`,
   )
@@ -25,6 +18,7 @@ export async function schemaOf(db: Sql): Promise<SchemaState> {
   const rows = state!.there
     ? await db.rows<{ name: string }>('SELECT name FROM migration ORDER BY applied_at, name')
     : []
+  /** The names of its changes, the oldest first; none for a new database. */
   const applied = rows.map(({ name }) => name)
   return { applied, isPresent: applied.includes(schemaName) }
 }

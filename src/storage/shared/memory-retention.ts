@@ -1,16 +1,10 @@
 import { AppError } from '../../errors.ts'
 import { counted } from '../../formats/formats.ts'
-import type { Eviction, RetentionPolicy } from '../../personas/personas.ts'
+import type { RetentionPolicy } from '../../personas/personas.ts'
 import { evictionOf } from './memory-rows.ts'
 
 /** The memories that are removed in one transaction. */
-export interface Slice {
-  readonly evicted: readonly Eviction[]
-  /** The memories' numbers. */
-  readonly numbers: readonly number[]
-  /** Whether more has to go. */
-  readonly more: boolean
-}
+export type Slice = ReturnType<typeof sliceOf>
 
 /** The memories that a write has just stored. */
 export interface Stored {
@@ -44,11 +38,13 @@ export function sliceOf(
   expired: readonly Leaving[],
   surplus: readonly Leaving[],
   { excess, most, now }: { readonly excess: number; readonly most: number; readonly now: number },
-): Slice {
+) {
   const going = firstSlice([...expired, ...surplus])
   return {
     evicted: going.map((each, at) => evictionOf(each, at < expired.length ? 'retention_days' : 'max_memories', now)),
+    /** The memories' numbers. */
     numbers: going.map(({ memory_id }) => memory_id),
+    /** Whether more has to go. */
     more: going.length > 0 && (expired.length === most || going.length < expired.length + excess),
   }
 }

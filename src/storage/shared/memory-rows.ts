@@ -9,7 +9,6 @@ import {
   type MemoryEntry,
   type Metadata,
   type NewMemory,
-  type RankOfWorth,
   rankOfWorth,
   ranksOfWorth,
   type Scope,
@@ -48,7 +47,7 @@ export function worthOf(
 }
 
 /** The rank that a worth stands for. */
-function rankIn(worth: number): RankOfWorth {
+function rankIn(worth: number): (typeof ranksOfWorth)[number] {
   const rank = Math.floor((worth + 10) / monthsOfRank) + ranksOfWorth.indexOf('told')
   return ranksOfWorth[Math.min(ranksOfWorth.length - 1, Math.max(0, rank))]!
 }

@@ -80,24 +80,16 @@ interface AddedPrice {
   isEnded: boolean
 }
 
-/** The rows that a change writes. */
-interface PriceRows {
-  /** The numbers of rows that end. */
-  readonly ended: readonly number[]
-  /** In the order of their numbers. */
-  readonly added: readonly AddedPrice[]
-  /** For each price that is set, the row that is there already, or the place of the added one. */
-  readonly set: readonly ({ readonly number: number } | { readonly added: number })[]
-  /** How many prices end, of those added too. */
-  readonly endings: number
-}
-
 /** Follows a change, price by price, from the prices that hold before it. */
-function rowsOfChange(change: PriceChange, holding: readonly Holding[]): PriceRows {
+function rowsOfChange(change: PriceChange, holding: readonly Holding[]) {
   const held = new Map<string, Holding | number>(holding.map((row) => [nameOf(row.key), row]))
+  /** The numbers of rows that end. */
   const ended: number[] = []
+  /** In the order of their numbers. */
   const added: AddedPrice[] = []
+  /** For each price that is set, the row that is there already, or the place of the added one. */
   const set: ({ number: number } | { added: number })[] = []
+  /** How many prices end, of those added too. */
   let endings = 0
   const end = (name: string) => {
     const before = held.get(name)

@@ -4,7 +4,7 @@ import { Admitted, counted, type Ground } from './admission.ts'
 import { createDesk, deskForProcess, type RateDesk } from './desk.ts'
 import { type Budget, defaultWarn, type LimitChange, type LimitDocument } from './documents.ts'
 import type { Size, Subjects } from './limits.ts'
-import { createPeriods, type PeriodKind } from './periods.ts'
+import { createPeriods } from './periods.ts'
 import type { CountedBudget, LimitStore, SavedWindow, Spend } from './store.ts'
 import { SubjectLimits } from './subject-limits.ts'
 
@@ -15,19 +15,7 @@ export interface LimitView extends Omit<LimitDocument, 'budgets'> {
 }
 
 /** Amounts are decimal texts in USD. */
-export interface BudgetView {
-  readonly amount_usd: string
-  readonly period: PeriodKind
-  readonly timezone: string
-  readonly hard: boolean
-  readonly warn: number
-  readonly spent_usd: string
-  readonly reserved_usd: string
-  /** Milliseconds since 1970 UTC. */
-  readonly resets_at: number
-  /** Whether so much is spent that a warning is due. */
-  readonly warning: boolean
-}
+export type BudgetView = ReturnType<typeof budgetView>
 
 /** Limits: asked by the metering of requests, and managed by operations. */
 export type LimitArea = Awaited<ReturnType<typeof openLimits>>
@@ -261,11 +249,7 @@ export async function openLimits(parts: LimitParts) {
   }
 }
 
-function budgetView(
-  { nano, period, timezone, hard = false, warn = defaultWarn }: Budget,
-  zone: string,
-  spend: Spend,
-): BudgetView {
+function budgetView({ nano, period, timezone, hard = false, warn = defaultWarn }: Budget, zone: string, spend: Spend) {
   return {
     amount_usd: usdOf(nano),
     period,
@@ -274,7 +258,9 @@ function budgetView(
     warn,
     spent_usd: usdOf(spend.spent),
     reserved_usd: usdOf(spend.reserved),
+    /** Milliseconds since 1970 UTC. */
     resets_at: spend.end,
+    /** Whether so much is spent that a warning is due. */
     warning: spend.spent * 100 >= nano * warn,
   }
 }

@@ -12,14 +12,7 @@ export interface Grant {
 }
 
 /** Counts requests: in this process, or in one place for several, so that a limit holds for all together. */
-export interface RateDesk {
-  /** Counts a request of so many tokens for all these subjects, or for none: fails with a LimitRefusal. */
-  take(subjects: readonly string[], tokens: number): MaybePromise<Grant>
-  /** Ends a counted request that used so many tokens more (or, negative, fewer) than counted. */
-  end(ticket: number, tokens: number): void
-  /** Takes back one that was not sent, with so many tokens. */
-  undo(ticket: number, tokens: number): void
-}
+export type RateDesk = ReturnType<typeof createDesk>
 
 /** The desk as one process asks it, over a channel. */
 export interface AskedDesk extends Pick<RateDesk, 'end' | 'undo'> {
@@ -45,7 +38,7 @@ interface Running {
 }
 
 /** A desk that counts in this process. */
-export function createDesk({ find, look, now }: DeskParts): RateDesk {
+export function createDesk({ find, look, now }: DeskParts) {
   const running = new Map<number, Running>()
   let last = 0
   const close = (ticket: number) => {
@@ -55,7 +48,8 @@ export function createDesk({ find, look, now }: DeskParts): RateDesk {
     return found
   }
   return {
-    take(names, tokens) {
+    /** Counts a request of so many tokens for all these subjects, or for none: fails with a LimitRefusal. */
+    take(names: readonly string[], tokens: number): MaybePromise<Grant> {
       look()
       const at = now()
       // A limit that was removed meanwhile counts nothing.
@@ -66,11 +60,13 @@ export function createDesk({ find, look, now }: DeskParts): RateDesk {
       running.set(ticket, { subjects, counted: slotsAt(at) })
       return { ticket, headers: (api) => limitHeaders(windowsOf(subjects), api, now()) }
     },
-    end(ticket, tokens) {
+    /** Ends a counted request that used so many tokens more (or, negative, fewer) than counted. */
+    end(ticket: number, tokens: number) {
       const found = close(ticket)
       for (const each of found?.subjects ?? []) each.correct(found!.counted, tokens, now())
     },
-    undo(ticket, tokens) {
+    /** Takes back one that was not sent, with so many tokens. */
+    undo(ticket: number, tokens: number) {
       const found = close(ticket)
       for (const each of found?.subjects ?? []) each.forget(found!.counted, tokens, now())
     },

@@ -1,11 +1,7 @@
 export type PeriodKind = 'day' | 'week' | 'month'
 
 /** A period in milliseconds since 1970 UTC; the end is the start of the next one. Its days are such as `2026-11-30`. */
-export interface Period {
-  readonly start: number
-  readonly end: number
-  readonly days: { readonly first: string; readonly last: string }
-}
+export type Period = ReturnType<typeof periodAt>
 
 /** The period that a moment is in, by the calendar of a time zone. */
 export type Periods = (kind: PeriodKind, zone: string, at: number) => Period
@@ -44,7 +40,7 @@ export function createPeriods(): Periods {
   }
 }
 
-function periodAt(kind: PeriodKind, dateOf: (at: number) => number, at: number): Period {
+function periodAt(kind: PeriodKind, dateOf: (at: number) => number, at: number) {
   const [first, next] = datesOf(kind, dateOf(at))
   return {
     start: firstMoment(dateOf, first),

@@ -12,13 +12,10 @@ export const windowNames = ['rpm', 'rpd', 'tpm', 'tpd'] as const
 const spans = { rpm: minute, rpd: day, tpm: minute, tpd: day } as const
 
 /** The moment at which a request was counted, by slots of both spans. */
-export interface Counted {
-  readonly minuteSlot: number
-  readonly daySlot: number
-}
+export type Counted = ReturnType<typeof slotsAt>
 
 /** The slots of a moment: milliseconds since 1970. */
-export function slotsAt(now: number): Counted {
+export function slotsAt(now: number) {
   return { minuteSlot: Math.floor(now / minute.slotMs), daySlot: Math.floor(now / day.slotMs) }
 }
 

@@ -79,11 +79,7 @@ function isFree({ plugin }: Place, { characters }: Amounts): boolean {
 }
 
 /** The price of a place, and for how long it stays this one: milliseconds since 1970 UTC, `until` excluded. */
-interface Found {
-  readonly price: Entry | undefined
-  readonly from: number
-  readonly until: number
-}
+type Found = ReturnType<typeof lookUp>
 
 /** A price in an index; its other forms are made at their first use. */
 interface Entry {
@@ -100,10 +96,7 @@ interface Rule {
   readonly entry: Entry
 }
 
-interface Names {
-  readonly exact: Map<string, Entry[]>
-  readonly rules: Rule[]
-}
+type Names = ReturnType<typeof namesOf>
 
 /** The prices of one source for a plugin; undefined where it has none. */
 type Index = (plugin: string) => Names | undefined
@@ -124,7 +117,7 @@ function indexOf(pricesOf: (plugin: string) => readonly (Price | KnownPrice)[]):
   }
 }
 
-function namesOf(prices: readonly (Price | KnownPrice)[]): Names {
+function namesOf(prices: readonly (Price | KnownPrice)[]) {
   const exact = new Map<string, Entry[]>()
   const rules: Rule[] = []
   for (const price of prices) {
@@ -167,7 +160,7 @@ export function shippedId({ plugin, model, rates, long, services, validFrom }: P
 }
 
 /** The price of the best source that has one at that time. */
-function lookUp(indexes: readonly Index[], plugin: string, model: string, at: number): Found {
+function lookUp(indexes: readonly Index[], plugin: string, model: string, at: number) {
   let from = Number.NEGATIVE_INFINITY
   let until = Number.POSITIVE_INFINITY
   const name = model.toLowerCase()

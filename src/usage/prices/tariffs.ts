@@ -17,13 +17,10 @@ interface FlatTariff {
 }
 
 /** A price, ready to be multiplied. */
-export interface FlatPrice {
-  readonly standard: FlatTariff
-  readonly services: ReadonlyMap<string, FlatTariff>
-}
+export type FlatPrice = ReturnType<typeof flatPrice>
 
 /** Fills in the rates that a price does not name. */
-export function flatPrice({ plugin, model, rates, long, services }: Price): FlatPrice {
+export function flatPrice({ plugin, model, rates, long, services }: Price) {
   const isClaude = plugin === 'anthropic' || /(?:^|[/.])claude-/i.test(model)
   const flat = (tariff: Tariff): FlatTariff => {
     const base = flatOf(tariff.rates, isClaude)

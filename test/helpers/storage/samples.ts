@@ -10,7 +10,7 @@ import {
   readSnapshot,
   writeWhole,
 } from '../../../src/personas/package/archive.ts'
-import type { BackupRow } from '../../../src/personas/package/backup-store.ts'
+import type { BackupRow } from '../../../src/personas/package/outcomes.ts'
 import type { Persona } from '../../../src/personas/persona.ts'
 import type { Storage } from '../../../src/storage/open-storage.ts'
 import type { Price } from '../../../src/usage/prices/price.ts'

@@ -29,15 +29,12 @@ export function createStreamReader(now = Date.now()): StreamReader {
 }
 
 /** The texts of the pieces of a stream. */
-interface PieceReader {
-  push(bytes: Uint8Array): readonly string[]
-  end(): readonly string[]
-}
+type PieceReader = ReturnType<typeof cutEvents>
 
-function cutEvents(): PieceReader {
+function cutEvents() {
   const reader = createEventReader()
   return {
-    push: (bytes) => reader.push(bytes).map(({ data }) => data),
+    push: (bytes: Uint8Array) => reader.push(bytes).map(({ data }) => data),
     end: () => reader.end().map(({ data }) => data),
   }
 }

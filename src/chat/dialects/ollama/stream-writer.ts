@@ -1,7 +1,7 @@
 import { collectReply } from '../../protocol/chunks.ts'
 import type { StreamWriter } from '../../protocol/dialect.ts'
 import { isoTime, type JsonObject } from '../../protocol/json-object.ts'
-import type { ChatChunk, ChatReply } from '../../protocol/messages.ts'
+import type { ChatChunk } from '../../protocol/messages.ts'
 import { logprobsOf } from '../shared/logprobs.ts'
 import { writeCall } from './content.ts'
 import { endOf, writeError } from './response.ts'
@@ -42,17 +42,10 @@ export function createLineWriter(fieldsOf: (message: JsonObject) => JsonObject):
   }
 }
 
-/** Keeps the parts of a stream that are written at its end: calls, finish reasons, token counts. */
-interface StreamTail {
-  add(chunk: ChatChunk): void
-  /** The answer without its texts, which went out as they came. */
-  reply(): ChatReply
-}
-
-function createStreamTail(): StreamTail {
+function createStreamTail() {
   const waiting: ChatChunk[] = []
   return {
-    add(chunk) {
+    add(chunk: ChatChunk) {
       const choices = chunk.choices.map((choice) => {
         const { tool_calls: calls } = choice.delta
         return { ...choice, delta: calls ? { tool_calls: calls } : {} }
@@ -60,6 +53,7 @@ function createStreamTail(): StreamTail {
       const isNews = choices.some((choice) => choice.delta.tool_calls || choice.finish_reason || choice.extra_content)
       if (waiting.length === 0 || isNews || chunk.usage || chunk.extra_content) waiting.push({ ...chunk, choices })
     },
+    /** The answer without its texts, which went out as they came. */
     reply: () => collectReply(waiting),
   }
 }

@@ -3,11 +3,7 @@ import { rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createEngine } from '../../../../speech/engines/pocket-tts/engine.ts'
-import {
-  companionFolders,
-  findPocketModel,
-  findPocketModels,
-} from '../../../../speech/engines/pocket-tts/model-folder.ts'
+import { companionFolders, findPocketModels } from '../../../../speech/engines/pocket-tts/model-folder.ts'
 import type { AppError } from '../../../../src/errors.ts'
 import { type NewTensor, writeTensorFile } from '../../../../src/inference/tensor-writer.ts'
 import { knownModels } from '../../../../src/model-hub/known-models.ts'
@@ -150,19 +146,18 @@ test('a configuration with values of the wrong kind is refused, naming them', as
 
 test('models are found where the hub and hands put them, English and the edition that clones first', async () => {
   const models = temporaryFolder()
-  assert.is(findPocketModel(models), undefined)
+  assert.is(findPocketModels(models)[0]?.folder, undefined)
   const { configuration: _, ...size } = tinySize
   const open = join(models, 'kyutai', 'pocket-tts-without-voice-cloning', 'languages')
   const gated = join(models, 'kyutai', 'pocket-tts', 'languages')
   await makePocketModel(join(open, 'german_24l'), size)
-  assert.is(findPocketModel(models), join(open, 'german_24l'))
+  assert.is(findPocketModels(models)[0]?.folder, join(open, 'german_24l'))
   await makePocketModel(join(open, 'german'), size)
   await makePocketModel(join(open, 'english_2026-01'), size)
   await makePocketModel(join(open, 'english'), size)
-  assert.is(findPocketModel(models), join(open, 'english'))
+  assert.is(findPocketModels(models)[0]?.folder, join(open, 'english'))
   await makePocketModel(join(gated, 'english'), size)
-  assert.is(findPocketModel(models), join(gated, 'english'))
-  assert.is(findPocketModel(models, 'german_24l'), join(open, 'german_24l'))
+  assert.is(findPocketModels(models)[0]?.folder, join(gated, 'english'))
   assert.equal(pluck(findPocketModels(models), 'language', 'folder'), [
     ['English', join(gated, 'english')],
     ['German', join(open, 'german')],
@@ -176,7 +171,7 @@ test('every model that can be pulled is found where it is put', async () => {
     for (const { folder } of editions) {
       const models = temporaryFolder()
       await makePocketModel(join(models, ...folder.split('/')))
-      assert.is(findPocketModel(models), join(models, ...folder.split('/')))
+      assert.is(findPocketModels(models)[0]?.folder, join(models, ...folder.split('/')))
     }
 })
 
