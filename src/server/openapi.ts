@@ -171,6 +171,8 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+      // TypeScript's `readonly` says nothing of the API.
+      delete jsonSchema.readOnly
     },
   })
   return json
