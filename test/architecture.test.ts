@@ -56,7 +56,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     'src/storage/sqlite/reader.ts',
   ],
   commander: ['src/cli'],
-  conf: ['src/cli/config/file.ts'],
+  conf: ['src/app/settings-file.ts'],
   eld: ['speech/text/latin-languages.ts'],
   'eventsource-parser': ['src/chat/protocol/sse.ts'],
   entities: ['src/console/components/entities.ts'],
@@ -110,7 +110,6 @@ const places: Readonly<Record<string, readonly string[]>> = {
 
 /** Files of the faces that import the edge, each with the reason. */
 const edgeInFaces: Readonly<Record<string, string>> = {
-  'src/cli/config/file.ts': 'changes the settings file while no other command does',
   'src/cli/completion/words.ts': 'completes the names of known models, which are a table',
   'src/cli/connect/keys.ts': 'replaces the keys of connected clients atomically',
   'src/cli/line/history-file.ts': 'cuts the file of typed lines atomically',

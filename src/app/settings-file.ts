@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import Conf from 'conf'
-import { AppError } from '../../errors.ts'
-import { parseHandWritten, suggestion } from '../../formats/formats.ts'
-import { looksLikeKey } from '../../plugins/plugins.ts'
+import { AppError } from '../errors.ts'
+import { parseHandWritten, suggestion } from '../formats/formats.ts'
+import { looksLikeKey } from '../plugins/plugins.ts'
 import {
   type Environment,
   loneTlsFile,
@@ -18,8 +18,8 @@ import {
   settingRow,
   settingsFile,
   unknownEntries,
-} from '../../settings/settings.ts'
-import { whileLocked } from '../../storage/storage.ts'
+} from '../settings/settings.ts'
+import { whileLocked } from '../storage/storage.ts'
 
 /** All settings with values and sources. */
 export function listSettings(environment: Environment): readonly SettingRow[] {
