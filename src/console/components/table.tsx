@@ -33,6 +33,9 @@ interface TableProps<T> {
 const filteredFrom = 12
 const pageSize = 100
 
+/** Columns from which on a table needs a wide screen for all of them. */
+const manyColumns = 8
+
 /**
  * A table with a caption for screen readers, sorted by the columns that have values; long ones have a filter and pages. On a
  * phone each row is a card.
@@ -85,7 +88,7 @@ export function Table<T>({ caption, rows, keyOf, columns, file, isEven }: TableP
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section class="table-frame" tabIndex={0} aria-label={caption}>
-        <table class={isEven ? 'table even' : 'table'}>
+        <table class={`table${isEven ? ' even' : ''}${columns.length > manyColumns ? ' many' : ''}`}>
           <caption class="unseen">{caption}</caption>
           <thead>
             <tr>
