@@ -73,6 +73,9 @@ const tasks: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await page.locator('mark', { hasText: `quokkas${number}` }).waitFor()
     await fill('Search in their texts', '')
     await press(new RegExp(`^Rename, pin, save or delete .*quokkas${number}`))
+    const download = page.waitForEvent('download')
+    await press('Save as Markdown')
+    assert.match((await download).suggestedFilename(), /quokkas\d+\.md$/)
     await fill('Name', `Animals ${number}`)
     await press('Rename')
     await page.getByRole('link', { name: `Animals ${number}` }).waitFor()
@@ -93,7 +96,7 @@ const tasks: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await sees('The old one works for 24 hours more')
     await press('Cancel')
   },
-  async 'see what cost most, and the requests behind it'({ visit, page, press, choose, sees }) {
+  async 'see what cost most, and the requests behind it'({ visit, page, press, choose }) {
     await goTo(visit, 'usage', 'Usage')
     await choose('By', 'key')
     await press('Cost')
@@ -166,7 +169,7 @@ const tasks: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await sees('Needs a restart')
     assert.is(await page.getByRole('button', { name: 'Change api.port' }).count(), 0)
   },
-  async 'see the tools of a server, and why another does not start'({ visit, page, press, sees, scene }) {
+  async 'see the tools of a server, and why another does not start'({ visit, press, sees, scene }) {
     const { list } = await scene.installation.app.toolServers()
     const [command, ...args] = toolServerCommand
     list.set('tools', { command, args })
