@@ -63,7 +63,7 @@ function withReason(row: SettingRow) {
   return { ...row, fixed: live ? null : `Needs a restart: ${inTerminal}` }
 }
 
-export const changeSetting = defineOperation({
+const changeSetting = defineOperation({
   name: 'settings.set',
   route: 'PUT /api/settings/:name',
   access: 'admin',
