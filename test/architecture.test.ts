@@ -320,7 +320,7 @@ test('every dependency has a place, and every place a dependency', () => {
   const built = [
     '@bjorn3/browser_wasi_shim',
     ...['client', 'server'].map((name) => `@modelcontextprotocol/${name}`),
-    ...'@mozilla/readability age-encryption commander conf eld entities eventsource-parser fflate h3 inquirer'.split(
+    ...'@mozilla/readability age-encryption commander eld entities eventsource-parser fflate h3 inquirer'.split(
       ' ',
     ),
     ...'ipaddr.js jose ky linkedom listhen temml'.split(' '),
