@@ -13,6 +13,7 @@ export { type Logins, openLogins, type SavedLogin, type TokenStorage } from './l
 export { packageFolder } from './package-folder.ts'
 export { createReloader, type Reloaded } from './reload.ts'
 export { openServiceRecord, runningServices, type ServiceRecord } from './service-record.ts'
+export { getSetting, listSettings, setSetting, settingNotes, settingsPaths, unsetSetting } from './settings-file.ts'
 export { speechPlaces } from './speech-places.ts'
 export { openStoredKeys, type StoredKeys } from './stored-keys.ts'
 export { isElsewhere, openToolServers, type ServerSecrets, type ToolServers } from './tool-servers.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { createToolQuestions, isLoopback, type ToolQuestions, type ToolServer } from '../chat/chat.ts'
-import { AppError } from '../errors.ts'
+import { createToolQuestions, isLoopback, pinOf, type ToolQuestions, type ToolServer } from '../chat/chat.ts'
+import { AppError, toAppError } from '../errors.ts'
 import { parseJson } from '../formats/formats.ts'
 import type { HttpClient } from '../http-client/http-client.ts'
 import { chooseStorage, createKeychain, type Keychain } from '../keychain/keychain.ts'
@@ -23,11 +23,30 @@ export interface ToolServers {
   open(name: string, signal?: AbortSignal): Promise<ToolServer>
   /** The same for several chats at once: a connection stays open for some time after its last use. */
   share(name: string): Promise<ToolServer>
+  /** Connects anew and lists the tools with the decisions about them. Throws as `open`. */
+  inspect(name: string, signal?: AbortSignal): Promise<readonly InspectedTool[]>
+  /** Whether this process is connected for chats, and the failure of its latest attempt to connect. */
+  state(name: string): { readonly connected: boolean; readonly failure: ConnectFailure | undefined }
   /** The keychain, else, if allowed, a file with mode 600. Throws `unavailable` where neither can be used. */
   chooseStorage(fileAllowed: boolean): Promise<'keychain' | 'file'>
   setSecrets(name: string, storage: 'keychain' | 'file', secrets: ServerSecrets): Promise<void>
   removeSecrets(name: string, storage: 'keychain' | 'file' | undefined): Promise<void>
   close(): Promise<void>
+}
+
+/** A tool of a server: whether chats at a terminal and chats over HTTP may call it. */
+interface InspectedTool {
+  readonly tool: string
+  readonly description: string
+  readonly pin: string
+  readonly decision: string
+  readonly service: string
+}
+
+/** `at` is milliseconds since 1970. */
+interface ConnectFailure {
+  readonly at: number
+  readonly message: string
 }
 
 /** Whether a server is reached at an address of another machine. Throws `not_found`. */
@@ -55,30 +74,41 @@ export function openToolServers(
   const placeOf = (storage: 'keychain' | 'file') => (storage === 'keychain' ? keychain : file)
   let client: HttpClient | undefined
   const shared = new Map<string, Shared>()
+  const failures = new Map<string, ConnectFailure>()
   const self: ToolServers = {
     list,
     questions: createToolQuestions(),
     share: (name) => share(shared, name, () => self.open(name)),
     async open(name, signal) {
       const server = list.get(name)
-      const secrets = await secretsOf(name, server)
-      // Loaded here, since commands that only list conversations load this file too.
-      const [{ openHttpClient }, { connectServer }] = await Promise.all([
-        import('../http-client/agent.ts'),
-        import('../mcp-client/connection.ts'),
-      ])
-      client ??= openHttpClient({ allowPrivate: pluginAllowPrivate, ...(ownPorts && { ownPorts }) })
-      return connectServer({
-        name,
-        address:
-          'url' in server
-            ? { url: server.url, headers: secrets.headers ?? {} }
-            : { command: server.command, args: server.args, environment: { ...plainEnvironment(), ...secrets.env } },
-        send: client.send,
-        timeoutMs: (server.timeout ?? usualTimeout) * 1000,
-        signal,
-      })
+      try {
+        const open = await connect(name, server, signal)
+        failures.delete(name)
+        return open
+      } catch (thrown) {
+        failures.set(name, { at: Date.now(), message: toAppError(thrown).message })
+        throw thrown
+      }
     },
+    async inspect(name, signal) {
+      const server = await self.open(name, signal)
+      try {
+        const made = list.decisions().filter((each) => each.server === name)
+        return (await server.tools()).map((tool) => {
+          const pin = pinOf(server, tool)
+          const about = (isService: boolean, otherwise: string) => {
+            const found = made.find((each) => each.tool === tool.name && each.service === (isService || undefined))
+            if (!found) return otherwise
+            return found.pin === pin || found.decision === 'never' ? found.decision : 'changed'
+          }
+          const { name: title, description = '' } = tool
+          return { tool: title, description, pin, decision: about(false, 'ask'), service: about(true, 'no') }
+        })
+      } finally {
+        await server.close()
+      }
+    },
+    state: (name) => ({ connected: shared.has(name), failure: failures.get(name) }),
     chooseStorage: (fileAllowed) => chooseStorage(keychain, fileAllowed),
     setSecrets: async (name, storage, secrets) => placeOf(storage).set(accountOf(name), JSON.stringify(secrets)),
     async removeSecrets(name, storage) {
@@ -92,6 +122,26 @@ export function openToolServers(
     },
   }
   return self
+
+  async function connect(name: string, server: ConfiguredServer, signal: AbortSignal | undefined): Promise<ToolServer> {
+    const secrets = await secretsOf(name, server)
+    // Loaded here, since commands that only list conversations load this file too.
+    const [{ openHttpClient }, { connectServer }] = await Promise.all([
+      import('../http-client/agent.ts'),
+      import('../mcp-client/connection.ts'),
+    ])
+    client ??= openHttpClient({ allowPrivate: pluginAllowPrivate, ...(ownPorts && { ownPorts }) })
+    return connectServer({
+      name,
+      address:
+        'url' in server
+          ? { url: server.url, headers: secrets.headers ?? {} }
+          : { command: server.command, args: server.args, environment: { ...plainEnvironment(), ...secrets.env } },
+      send: client.send,
+      timeoutMs: (server.timeout ?? usualTimeout) * 1000,
+      signal,
+    })
+  }
 
   async function secretsOf(name: string, { secrets }: ConfiguredServer): Promise<ServerSecrets> {
     if (secrets === undefined) return {}

@@ -66,6 +66,6 @@ export const runningService = defineOperation({
 
 export const runningServiceOperations = [runningService, reloadService]
 
-function noService(): AppError {
+export function noService(): AppError {
   return new AppError('unavailable', 'This process is no service', { details: ['Start one: aichat serve'] })
 }

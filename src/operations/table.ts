@@ -26,6 +26,7 @@ import { sessionOperations } from './sessions.ts'
 import { settingOperations } from './settings.ts'
 import { speechOperations } from './speech.ts'
 import { titleSession } from './title-session.ts'
+import { toolServerOperations } from './tool-servers.ts'
 import { usageOperations } from './usage.ts'
 import { userOperations } from './users.ts'
 
@@ -60,4 +61,5 @@ export const operations: readonly Operation[] = [
   ...backupOperations,
   ...auditOperations,
   ...settingOperations,
+  ...toolServerOperations,
 ]

@@ -21,7 +21,7 @@ export function newSecret(): string {
 
 /** Routes that the owner of the service answers: it has the speech engines, and collects the reports of all workers. */
 const paths = new Set(['/metrics', '/api/status', '/api/service', '/api/service/reload', '/api/plugins/status/all'])
-const folders = ['/api/speech', '/v1/audio/']
+const folders = ['/api/settings/', '/api/speech', '/v1/audio/']
 const madePath = /^\/(?:v1\/responses\/(?=resp_)|api\/chat\/tools\/)([\w-]{1,100})(?:\/cancel)?$/
 
 /** Whether a worker forwards requests of this path to the owner. */

@@ -270,23 +270,6 @@ test('a question stands without an answer after Stop, a reload and a closed tab 
   assert.equal(troubles, [])
 })
 
-test('a picture goes with its question and those that follow', async (scene) => {
-  const talk = await openTalk(scene)
-  const { page } = talk.visit
-  const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-  await page
-    .getByLabel('Add files', { exact: true })
-    .setInputFiles({ name: 'cat.png', mimeType: 'image/png', buffer: Buffer.from(pixel, 'base64') })
-  await talk.ask('short: who is it?')
-  await page.locator('.message-foot').first().waitFor()
-  await talk.ask('short: which colour?')
-  await page.locator('.message-foot').nth(1).waitFor()
-  assert.is(talk.asked().length, 2)
-  for (const { messages } of talk.asked()) assert.match(JSON.stringify(messages[0]), /data:image\/png;base64,iVBOR/)
-  await page.reload()
-  await page.locator('.message.user img[alt="a picture"]').waitFor()
-})
-
 test('tables, tasks, links, code and formulas of an answer are shown as such; hostile ones stay text', async (scene) => {
   const talk = await openTalk(scene)
   const { page, troubles, context } = talk.visit
@@ -312,26 +295,6 @@ test('tables, tasks, links, code and formulas of an answer are shown as such; ho
   await answer.getByRole('button', { name: 'Copy code' }).click()
   await answer.getByRole('button', { name: 'Copied' }).waitFor()
   assert.match(await page.evaluate('navigator.clipboard.readText()'), /^const tea = "<img/)
-  assert.equal(troubles, [])
-})
-
-test('a conversation is found by its words, renamed and saved as a file', async (scene) => {
-  const talk = await openTalk(scene)
-  const { page, troubles } = talk.visit
-  await talk.ask('short: quokkas')
-  await page.getByText('A short answer.').waitFor()
-  const list = page.locator('.conversations')
-  await list.getByRole('link', { name: /quokkas/ }).waitFor()
-  await list.getByLabel('Search in their texts').fill('quok')
-  await list.locator('mark', { hasText: 'quokkas' }).waitFor()
-  await list.getByLabel('Search in their texts').fill('')
-  await page.getByRole('button', { name: /^Rename, pin, save or delete .*quokkas/ }).click()
-  const download = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Save as Markdown' }).click()
-  assert.match((await download).suggestedFilename(), /quokkas\.md$/)
-  await page.getByRole('dialog').getByLabel('Name').fill('Animals')
-  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
-  await list.getByRole('link', { name: 'Animals' }).waitFor()
   assert.equal(troubles, [])
 })
 

@@ -1,12 +1,11 @@
 // With --all only: a browser.
 import * as assert from 'uvu/assert'
+import { until } from '../helpers/eventually.ts'
 import { goodPassword } from '../helpers/program/daemon.ts'
 import type { Visit } from './browser.ts'
+import { handOf } from './hands.ts'
 import { sceneSuite, withScene } from './scene.ts'
 import { goTo, logIn } from './visits.ts'
-
-/** Presses of Tab within which anything in a view is reached. */
-const mostTabs = 80
 
 const test = sceneSuite('the console by keyboard alone')
 
@@ -15,20 +14,18 @@ test.alone('setup, a persona, a chat that is stopped, a memory, a key and the wa
     const visit = await browser.open(url)
     const { page } = visit
     const { keyboard } = page
+    const hand = handOf(visit, 'keyboard')
     await page.getByRole('heading', { name: 'Set up aichat' }).waitFor()
-    await hasFocus(visit, 'User name', 'the first field has the focus')
-    await tabTo(visit, 'Password')
-    await keyboard.type(goodPassword)
+    await hasFocus(visit, 'User name')
+    await hand.fill('Password', goodPassword)
     await keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Chat' }).waitFor()
 
-    await hasFocus(visit, 'Message', 'the first question can be typed at once')
-    await tabTo(visit, 'Skip to the content')
-    await tabTo(visit, 'Personas')
-    await keyboard.press('Enter')
+    await hasFocus(visit, 'Message')
+    await hand.press('Skip to the content')
+    await hand.press('Personas')
     await page.getByRole('heading', { level: 1, name: 'Personas' }).waitFor()
-    await tabTo(visit, 'New persona')
-    await keyboard.press('Enter')
+    await hand.press('New persona')
     await page.getByRole('dialog').waitFor()
     await hasFocus(visit, 'Name')
     for (let times = 0; times < 30; times++) {
@@ -39,62 +36,42 @@ test.alone('setup, a persona, a chat that is stopped, a memory, a key and the wa
     }
     await keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await hasFocus(visit, 'New persona', 'the focus goes back to where it was')
+    await hasFocus(visit, 'New persona')
     await keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
     await keyboard.type('Mia')
-    await keyboard.press('Escape')
-    await page.getByText('What you typed here is not saved.').waitFor()
-    await tabTo(visit, 'Keep writing', 'Shift+Tab')
-    await keyboard.press('Enter')
-    assert.is(await page.getByLabel('Name').inputValue(), 'Mia')
-    await tabTo(visit, 'Model')
-    await keyboard.type('custom-model')
+    await hand.fill('Model', 'custom-model')
     await keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Mia' }).waitFor()
 
-    await tabTo(visit, 'Message')
-    await keyboard.type('My cat is called Minka, go on')
+    await hand.fill('Message', 'My cat is called Minka, go on')
     await keyboard.press('Enter')
     await page.getByText('Word after word').waitFor()
     await keyboard.press('Escape')
     await page.getByText('stopped', { exact: true }).waitFor()
 
-    await tabTo(visit, 'Memories', 'Shift+Tab')
-    await keyboard.press('Enter')
-    await tabTo(visit, 'Add')
-    await keyboard.press('Enter')
+    await hand.press('Memories')
+    await hand.press('Add')
     await page.getByRole('dialog').waitFor()
-    await tabTo(visit, 'Text')
-    await keyboard.type('The cat sleeps on the printer.')
-    await tabTo(visit, 'Add')
-    await keyboard.press('Enter')
-    await page
-      .getByRole('button', { name: /sleeps on the printer/ })
-      .first()
-      .waitFor()
-    await tabTo(visit, /sleeps on the printer/)
-    await keyboard.press('Enter')
-    await tabTo(visit, 'Delete for good')
-    await keyboard.press('Enter')
+    await hand.fill('Text', 'The cat sleeps on the printer.')
+    await hand.press('Add')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await hand.press(/sleeps on the printer/)
+    await page.getByRole('dialog').waitFor()
+    await hand.press('Delete for good')
     await page.getByRole('button', { name: /sleeps on the printer/ }).waitFor({ state: 'detached' })
 
-    await tabTo(visit, 'Usage', 'Shift+Tab')
-    await keyboard.press('Enter')
-    await tabTo(visit, 'API keys')
-    await keyboard.press('Enter')
-    await tabTo(visit, 'New key')
-    await keyboard.press('Enter')
+    await hand.press('Usage')
+    await hand.press('API keys')
+    await hand.press('New key')
     await page.getByRole('dialog').waitFor()
     await keyboard.type('by keyboard')
     await keyboard.press('Enter')
     await page.locator('code.secret').waitFor()
-    await tabTo(visit, 'Done')
-    await keyboard.press('Enter')
+    await hand.press('Done')
     await page.getByRole('row').filter({ hasText: 'by keyboard' }).waitFor()
 
-    await tabTo(visit, 'Log out', 'Shift+Tab')
-    await keyboard.press('Enter')
+    await hand.press('Log out')
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
     assert.equal(visit.troubles, [])
   }),
@@ -105,39 +82,33 @@ test('a backup, a plugin, a voice and a user: each dialog gives the focus back t
   const visit = await logIn(scene, 'ada')
   const { page } = visit
   const { keyboard } = page
+  const hand = handOf(visit, 'keyboard')
   const opensAndReturns = async (name: string | RegExp) => {
-    await tabTo(visit, name)
-    const opener = await focused(visit)
-    await keyboard.press('Enter')
+    await hand.press(name)
     await page.getByRole('dialog').waitFor()
     await page.waitForFunction(`!!document.activeElement.closest('dialog')`)
     await keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await hasFocus(visit, opener)
+    await hasFocus(visit, name)
   }
 
   await goTo(visit, `personas/${persona}/keeping`, 'Mia')
   await page.getByRole('button', { name: 'Restore' }).waitFor()
   await opensAndReturns('Edit')
   await opensAndReturns('Delete the persona')
-  await tabTo(visit, 'Back up now')
-  await keyboard.press('Enter')
+  await hand.press('Back up now')
   await page.getByRole('button', { name: 'Restore' }).nth(1).waitFor()
   await opensAndReturns(/^Restore/)
-  await tabTo(visit, 'Export')
-  await tabTo(visit, 'Verify')
-  await keyboard.press('Enter')
+  await hand.press('Verify')
   await page.getByText('unchanged').waitFor()
 
   await goTo(visit, 'plugins', 'Plugins and models')
   await page.getByRole('link', { name: 'Custom' }).waitFor()
   await opensAndReturns('Install')
-  await tabTo(visit, 'Second')
-  await keyboard.press('Enter')
+  await hand.press('Second')
   await page.getByRole('heading', { level: 1, name: 'Second' }).waitFor()
   await opensAndReturns('Edit')
-  await tabTo(visit, 'Make a tiny call')
-  await keyboard.press('Enter')
+  await hand.press('Make a tiny call')
   await page
     .getByText(/answered|works/i)
     .first()
@@ -145,11 +116,8 @@ test('a backup, a plugin, a voice and a user: each dialog gives the focus back t
 
   await goTo(visit, 'voices', 'Voices')
   await page.getByRole('button', { name: 'Listen to Ryan' }).waitFor()
-  await tabTo(visit, 'Sentence')
-  await keyboard.press('Control+a')
-  await keyboard.type('Yes.')
-  await tabTo(visit, 'Listen to Aiden')
-  await keyboard.press('Enter')
+  await hand.fill('Sentence', 'Yes.')
+  await hand.press('Listen to Aiden')
   await page.getByLabel('The spoken sentence').waitFor({ timeout: 60_000 })
 
   await goTo(visit, 'users', 'Users')
@@ -161,30 +129,13 @@ test('a backup, a plugin, a voice and a user: each dialog gives the focus back t
 
 test.run()
 
-/** Presses Tab until the element with this name has the focus. */
-async function tabTo(visit: Visit, name: string | RegExp, key = 'Tab'): Promise<void> {
-  const seen: string[] = []
-  for (let times = 0; times < mostTabs; times++) {
-    const found = await focused(visit)
-    if (typeof name === 'string' ? found === name : name.test(found)) return
-    seen.push(found)
-    await visit.page.keyboard.press(key)
-  }
-  assert.unreachable(`${name} was not reached by ${key}: ${[...new Set(seen)].join(' | ')}`)
-}
-
 /** Waits until the element with this name has the focus: a dialog gives and takes it a moment after it is shown or gone. */
-async function hasFocus(visit: Visit, name: string, why?: string): Promise<void> {
-  let found = await focused(visit)
-  for (const begun = performance.now(); found !== name && performance.now() - begun < 20_000; )
-    found = await focused(visit)
-  assert.is(found, name, why)
-}
-
-/** The name of the focused element. */
-async function focused({ page }: Visit): Promise<string> {
-  const name = await page.evaluate(
-    `(({ activeElement: e }) => e.getAttribute('aria-label') || e.labels?.[0]?.textContent || e.textContent || '')(document)`,
-  )
-  return String(name).trim()
+function hasFocus({ page }: Visit, name: string | RegExp): Promise<void> {
+  return until(async () => {
+    const found = await page.evaluate(
+      `(({ activeElement: e }) => e.getAttribute('aria-label') || e.labels?.[0]?.textContent || e.textContent || '')(document)`,
+    )
+    const text = String(found).trim()
+    return typeof name === 'string' ? text === name : name.test(text)
+  })
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import { packageFolder } from '../../src/app/package-folder.ts'
+import { toolServerCommand } from '../helpers/mcp/stdio-server.ts'
 import { axeFindings, contrast, standards } from './axe.ts'
 import type { Visit } from './browser.ts'
 import { type Furnished, sceneSuite } from './scene.ts'
@@ -13,6 +14,7 @@ import { goTo, logIn } from './visits.ts'
 const folder = join(packageFolder('dist'), 'screenshots')
 const viewports = [
   { width: 360, height: 740 },
+  { width: 768, height: 1024 },
   { width: 1440, height: 900 },
 ]
 
@@ -100,7 +102,7 @@ function shows(text: string): NonNullable<Place['prepare']> {
   return ({ page }) => page.getByText(text).first().waitFor()
 }
 
-function placesOf({ call, persona, admin: { token } }: Furnished): readonly Place[] {
+function placesOf({ call, installation, persona, admin: { token } }: Furnished): readonly Place[] {
   return [
     {
       name: 'chat',
@@ -201,6 +203,30 @@ function placesOf({ call, persona, admin: { token } }: Furnished): readonly Plac
     { name: 'service', place: 'service', heading: 'Service', prepare: shows('To pull') },
     { name: 'backups', place: 'service/backups', heading: 'Service', prepare: shows('No backup yet') },
     { name: 'settings', place: 'service/settings', heading: 'Service', prepare: shows('api.port') },
+    {
+      name: 'setting',
+      place: 'service/settings',
+      heading: 'Service',
+      async prepare({ page }) {
+        await page.getByRole('button', { name: 'Change audit.keep_days' }).click()
+        await page.getByLabel('Value', { exact: true }).fill('many')
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByRole('alert').waitFor()
+      },
+    },
+    {
+      name: 'tools',
+      place: 'service/tools',
+      heading: 'Service',
+      async prepare({ page }) {
+        const [command, ...args] = toolServerCommand
+        const { list } = await installation.app.toolServers()
+        list.set('household', { command, args })
+        await page.reload()
+        await page.getByRole('button', { name: 'Show the tools of household' }).click()
+        await page.getByText('echo', { exact: true }).waitFor()
+      },
+    },
     {
       name: 'plugins',
       place: 'plugins',

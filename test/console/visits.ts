@@ -1,4 +1,4 @@
-import type { BrowserContextOptions } from 'playwright-core'
+import type { BrowserContextOptions, Page, Route } from 'playwright-core'
 import { goodPassword } from '../helpers/program/daemon.ts'
 import type { Visit } from './browser.ts'
 import type { Scene } from './scene.ts'
@@ -16,6 +16,22 @@ export async function logIn(
   await page.keyboard.press('Enter')
   await page.getByRole('navigation', { name: 'Views' }).waitFor()
   return visit
+}
+
+/** What the API may do at a step: the text that a person reads, and what becomes of the request. */
+const faults: readonly (readonly [text: string, answer: (route: Route) => Promise<void>])[] = [
+  ['The server does not answer', (route) => route.abort()],
+  ['It broke', (route) => route.fulfill({ status: 500, json: { error: 'It broke', code: 'internal' } })],
+  ['Too many at once', (route) => route.fulfill({ status: 429, json: { error: 'Too many at once' } })],
+]
+
+/** Has the next request of a path fail in each way, which `act` causes and the page says. */
+export async function failAtFirst(page: Page, path: string, act: () => Promise<void>): Promise<void> {
+  for (const [text, answer] of faults) {
+    await page.route(path, answer, { times: 1 })
+    await act()
+    await page.getByRole('alert').filter({ hasText: text }).first().waitFor()
+  }
 }
 
 /** Goes to a place of the console and waits until it is quiet. */

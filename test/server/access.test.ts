@@ -29,7 +29,7 @@ const contract: readonly (readonly [RegExp, Access])[] = [
   [/^GET \/api\/limits$/, 'user'],
   [/^\w+ \/api\/limits\//, 'admin'],
   [/^\w+ \/api\/backups(?:\/|$)/, 'admin'],
-  [/^GET \/api\/(?:audit|settings)$/, 'admin'],
+  [/^\w+ \/api\/(?:audit|settings|mcp)(?:\/|$)/, 'admin'],
   [/^GET \/api\/prices$/, 'user'],
   [/^\w+ \/api\/prices(?:\/|$)/, 'admin'],
   [/^\w+ \/api\/(?:keys|chat|sessions|personas|responses|speech|status)(?:\/|$)/, 'user'],

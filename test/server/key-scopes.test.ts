@@ -19,7 +19,7 @@ const contract: readonly (readonly [RegExp, Decision])[] = [
   [/^POST \/api\/auth\/(?:login|register|setup)$/, 'public'],
   [/^GET \/api\/auth\/system-info$/, 'public'],
   [
-    /^\w+ \/api\/(?:auth|users|keys|plugins|service|requests|load|status|limits|prices|responses|backups|audit|settings)(?:\/|$)/,
+    /^\w+ \/api\/(?:auth|users|keys|plugins|service|requests|load|status|limits|prices|responses|backups|audit|settings|mcp)(?:\/|$)/,
     'closed',
   ],
   [/^GET \/api\/(?:models(?:\/(?:show|running|known))?|chat\/models|embeddings\/models)$/, ['models']],

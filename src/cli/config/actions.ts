@@ -1,8 +1,8 @@
+import { getSetting, listSettings, setSetting, settingNotes, settingsPaths, unsetSetting } from '../../app/app.ts'
 import { isSettingName, pathsOf, readSettings, readSettingsFile, settingProblems } from '../../settings/settings.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'
 import { table } from '../terminal/table.ts'
-import { getSetting, listSettings, setSetting, settingNotes, settingsPaths, unsetSetting } from './file.ts'
 
 export async function list(cli: Cli): Promise<void> {
   await print(cli, { settings: listSettings(cli.io.environment) }, ({ settings }) =>

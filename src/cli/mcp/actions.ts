@@ -132,25 +132,10 @@ export async function remove(cli: Cli, names: readonly string[]): Promise<void> 
 
 /** Connects to a server and prints its tools with the decisions about them. */
 export async function test(cli: Cli, name: string): Promise<void> {
-  await withTools(cli, name, async (tools, { list }) => {
-    const made = list.decisions().filter(({ server }) => server === name)
-    const rows = tools.map(({ name: tool, description = '', pin }) => ({
-      tool,
-      description,
-      pin,
-      decision: decisionAbout(
-        made.filter((each) => each.tool === tool && !each.service),
-        pin,
-        'ask',
-      ),
-      service: decisionAbout(
-        made.filter((each) => each.tool === tool && each.service),
-        pin,
-        'no',
-      ),
-    }))
-    await print(cli, { name, tools: rows }, (all) =>
-      listing(cli, all.tools, 'the server has no tools', [
+  await withServers(cli, async (servers) => {
+    const tools = await servers.inspect(name, cli.signal())
+    await print(cli, { name, tools }, () =>
+      listing(cli, tools, 'the server has no tools', [
         ['TOOL', (row) => row.tool],
         ['CHATS', (row) => row.decision],
         ['OVER HTTP', (row) => row.service],
@@ -158,15 +143,6 @@ export async function test(cli: Cli, name: string): Promise<void> {
       ]),
     )
   })
-}
-
-function decisionAbout(
-  [first]: readonly { readonly pin: string; readonly decision: string }[],
-  pin: string,
-  otherwise: string,
-): string {
-  if (!first) return otherwise
-  return first.pin === pin || first.decision === 'never' ? first.decision : 'changed'
 }
 
 /** Allows tools as they are now, after a confirmation. */

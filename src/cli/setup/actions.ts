@@ -1,7 +1,7 @@
 import type { App } from '../../app/app.ts'
+import { getSetting, setSetting } from '../../app/app.ts'
 import { AppError } from '../../errors.ts'
 import { type NewUserOptions, setUpAdministrator } from '../account/actions.ts'
-import { getSetting, setSetting } from '../config/file.ts'
 import { findServer } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note, print } from '../terminal/output.ts'

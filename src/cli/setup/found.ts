@@ -1,7 +1,6 @@
-import { type App, openApp } from '../../app/app.ts'
+import { type App, getSetting, openApp } from '../../app/app.ts'
 import { listModels, listPlugins } from '../../operations/operations.ts'
 import type { PluginManifest, PluginView } from '../../plugins/plugins.ts'
-import { getSetting } from '../config/file.ts'
 import type { Cli } from '../terminal/cli.ts'
 
 /** What this installation has for chats. */

@@ -1,6 +1,5 @@
-import { type App, openStoredKeys } from '../../app/app.ts'
+import { type App, getSetting, openStoredKeys, setSetting, settingsPaths, unsetSetting } from '../../app/app.ts'
 import { activatePlugin, deactivatePlugin, installPlugin } from '../../operations/operations.ts'
-import { getSetting, setSetting, settingsPaths, unsetSetting } from '../config/file.ts'
 import type { Cli } from '../terminal/cli.ts'
 import { note } from '../terminal/output.ts'
 import { recordHere } from '../terminal/record.ts'

@@ -12,7 +12,7 @@ export interface Column<T> {
   readonly value?: (row: T) => string | number | null | undefined
   /** Numbers stand at the right, below each other. */
   readonly isNumber?: boolean
-  /** Left out on narrow screens. */
+  /** Left out of a table with many columns where the screen is not wide. */
   readonly isExtra?: boolean
   /** Holds one button and is no wider. */
   readonly isButton?: boolean
@@ -33,9 +33,12 @@ interface TableProps<T> {
 const filteredFrom = 12
 const pageSize = 100
 
+/** Columns from which on a table needs a wide screen for all of them. */
+const manyColumns = 6
+
 /**
- * A table with a caption for screen readers, sorted by the columns that have values; long ones have a filter and pages. On a
- * phone each row is a card.
+ * A table with a caption for screen readers, sorted by the columns that have values; long ones have a filter and pages. On
+ * screens up to 900 pixels each row is a card.
  */
 export function Table<T>({ caption, rows, keyOf, columns, file, isEven }: TableProps<T>) {
   const [order, setOrder] = useState<{ readonly name: string; readonly isDown: boolean }>()
@@ -85,7 +88,7 @@ export function Table<T>({ caption, rows, keyOf, columns, file, isEven }: TableP
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section class="table-frame" tabIndex={0} aria-label={caption}>
-        <table class={isEven ? 'table even' : 'table'}>
+        <table class={`table${isEven ? ' even' : ''}${columns.length > manyColumns ? ' many' : ''}`}>
           <caption class="unseen">{caption}</caption>
           <thead>
             <tr>

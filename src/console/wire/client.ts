@@ -99,7 +99,7 @@ export function refusalIn(status: number, failure: unknown): Refused {
   })
 }
 
-/** The same path with its variable parts encoded: `` path`/api/keys/${id}` ``. */
+/** The same path with its variable parts encoded: `` path`/api/plugins/${id}` ``. */
 export function path(parts: TemplateStringsArray, ...values: readonly string[]): string {
   return String.raw({ raw: parts }, ...values.map(encodeURIComponent))
 }

@@ -19,6 +19,7 @@ import type {
   listRequests,
   listSessions,
   listSettings,
+  listToolServers,
   listUsers,
   listVoicesOfServers,
   OutputOf,
@@ -41,6 +42,7 @@ import type {
   showUsage,
   systemInfo,
   testPlugin,
+  testToolServer,
   verifyBackup,
   verifyPersona,
   whoAmI,
@@ -88,5 +90,7 @@ export type FullBackups = OutputOf<typeof listFullBackups>
 export type VerifiedBackup = OutputOf<typeof verifyBackup>
 export type Setting = OutputOf<typeof listSettings>['settings'][number]
 export type Reloaded = OutputOf<typeof reloadService>
+export type ToolServer = OutputOf<typeof listToolServers>['servers'][number]
+export type ServerTool = OutputOf<typeof testToolServer>['tools'][number]
 export type Eviction = OutputOf<typeof listEvictions>['evictions'][number]
 export type { PullPiece }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type App, composeApp } from '../../../src/app/compose.ts'
+import { createReloader } from '../../../src/app/reload.ts'
 import type { Waits } from '../../../src/app/waits.ts'
 import { localOwner } from '../../../src/operations/ask.ts'
 import { createServer, type ServerParts } from '../../../src/server/http-server.ts'
@@ -35,6 +36,7 @@ export function openInstallation(
   // Nothing listens on the discard port: no runner unless a test names one.
   const app = composeApp(readSettings({ AICHAT_HOME: home, HOME: home, OLLAMA_HOST: '127.0.0.1:9', ...environment }), {
     waits,
+    reloads: createReloader,
   })
   const closers: (() => Promise<void>)[] = []
   return closing({

@@ -4,11 +4,13 @@ import { linkTo, type ViewProps } from '../../page/route.ts'
 import { FullBackups } from './full-backups.tsx'
 import { LocalModels } from './local-models.tsx'
 import { SettingList } from './setting-list.tsx'
+import { ToolServers } from './tool-servers.tsx'
 
 const parts = [
   ['models', 'Models', LocalModels],
   ['backups', 'Backups', FullBackups],
   ['settings', 'Settings', SettingList],
+  ['tools', 'Tool servers', ToolServers],
 ] as const
 
 /** The installation itself, for administrators. */

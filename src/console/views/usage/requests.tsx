@@ -81,7 +81,9 @@ const columns: readonly Column<Attempt>[] = [
   {
     name: 'Ended',
     of: (row) => (
-      <a href={linkWith({ request: row.request, since: row.at - dayMs }, 'usage', 'requests')}>{dateTime(row.at)}</a>
+      <a class="nowrap" href={linkWith({ request: row.request, since: row.at - dayMs }, 'usage', 'requests')}>
+        {dateTime(row.at)}
+      </a>
     ),
     value: ({ at }) => new Date(at).toISOString(),
   },
@@ -96,10 +98,10 @@ const columns: readonly Column<Attempt>[] = [
     ),
     value: ({ outcome }) => outcome,
   },
-  textColumn('Model', placeOf),
-  textColumn('For', ({ purpose }) => purpose.replace('_', ' ')),
+  { name: 'Model', of: placeOf, value: placeOf },
+  textColumn('For', ({ purpose }) => purpose.replace('_', ' '), { isExtra: true }),
   textColumn('User', userOf),
-  textColumn('Key', keyOf),
+  { name: 'Key', of: keyOf, value: keyOf },
   {
     ...numberColumn<Attempt>('Tokens in', ({ input_tokens }) => input_tokens),
     of: ({ input_tokens, estimated }) => `${estimated ? '≈ ' : ''}${count(input_tokens)}`,
@@ -108,8 +110,8 @@ const columns: readonly Column<Attempt>[] = [
     ...numberColumn<Attempt>('Out', ({ output_tokens }) => output_tokens),
     of: ({ output_tokens, estimated }) => `${estimated ? '≈ ' : ''}${count(output_tokens)}`,
   },
-  numberColumn('First content', ({ first_ms }) => first_ms, duration),
-  numberColumn('Took', ({ duration_ms }) => duration_ms, duration),
+  numberColumn('First content', ({ first_ms }) => first_ms, duration, { isExtra: true }),
+  numberColumn('Took', ({ duration_ms }) => duration_ms, duration, { isExtra: true }),
   {
     ...numberColumn<Attempt>('Cost', ({ cost_usd }) => (cost_usd === null ? null : Number(cost_usd))),
     of: ({ cost_usd }) => (cost_usd === null ? 'unknown' : dollars(Number(cost_usd))),

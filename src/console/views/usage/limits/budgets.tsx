@@ -40,6 +40,13 @@ export function Budgets() {
         actions={[
           isAdmin && { icon: 'edit', label: (limit) => `Edit the limits of ${subjectInWords(limit)}`, work: setDialog },
           isAdmin && {
+            icon: 'refresh',
+            label: (limit) => `Begin the budgets of ${subjectInWords(limit)} anew`,
+            isFor: ({ budgets }) => budgets.length > 0,
+            work: ({ subject }) => ask('POST', path`/api/limits/${subject}/reset`, { body: {} }),
+            confirm: ['Begin anew', () => 'What was spent of them until now counts no more; the usage keeps it.'],
+          },
+          isAdmin && {
             icon: 'trash',
             label: (limit) => `Remove the limits of ${subjectInWords(limit)}`,
             work: ({ subject }) => ask('DELETE', path`/api/limits/${subject}`),
