@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import Conf from 'conf'
 import { AppError } from '../errors.ts'
-import { suggestion } from '../formats/formats.ts'
+import { parseHandWritten, suggestion } from '../formats/formats.ts'
 import { looksLikeKey } from '../plugins/plugins.ts'
 import {
   type Environment,
@@ -18,7 +19,7 @@ import {
   settingsFile,
   unknownEntries,
 } from '../settings/settings.ts'
-import { replaceFile, whileLocked } from '../storage/storage.ts'
+import { whileLocked } from '../storage/storage.ts'
 
 /** All settings with values and sources. */
 export function listSettings(environment: Environment): readonly SettingRow[] {
@@ -58,7 +59,7 @@ export function setSetting(environment: Environment, name: string, value: string
     (problem) => !before.includes(problem) && problem !== loneTlsFile(),
   )
   if (problems.length > 0) throw new AppError('configuration', 'Invalid settings', { details: problems })
-  change(paths, (before) => ({ ...before, [setting]: value }))
+  change(paths, (file) => file.set(setting, value))
   return row(environment, setting)
 }
 
@@ -67,7 +68,7 @@ export function unsetSetting(environment: Environment, name: string): SettingRow
   const paths = pathsOf(environment)
   const isStray = !Object.hasOwn(settingNames, name) && Object.hasOwn(readSettingsFile(paths), name)
   const removed = isStray ? name : known(name)
-  change(paths, ({ [removed]: _, ...rest }) => rest)
+  change(paths, (file) => file.delete(removed))
   return isStray
     ? { name, value: '', origin: 'default', variable: null, what: 'no setting', live: false }
     : row(environment, known(removed))
@@ -103,8 +104,21 @@ function known(name: string): SettingName {
   )
 }
 
-/** Changes the settings file atomically, as no other command does at the same time. */
-function change(paths: Paths, alter: (before: Readonly<Record<string, unknown>>) => Record<string, unknown>): void {
-  const path = settingsFile(paths)
-  whileLocked(path, () => replaceFile(path, `${JSON.stringify(alter(readSettingsFile(paths)), null, '\t')}\n`))
+/** Changes the settings file; conf reads it before, and writes it atomically. */
+function change(paths: Paths, alter: (file: Conf<Record<string, string>>) => void): void {
+  // The lock creates the folder: conf would let other users read it.
+  whileLocked(settingsFile(paths), () => alter(store(paths.config)))
+}
+
+/** The settings file; dots in names are not paths. */
+function store(folder: string): Conf<Record<string, string>> {
+  return new Conf<Record<string, string>>({
+    cwd: folder,
+    configName: 'config',
+    projectSuffix: '',
+    projectName: 'aichat-toolkit',
+    configFileMode: 0o600,
+    accessPropertiesByDotNotation: false,
+    deserialize: (text) => parseHandWritten(text) as Record<string, string>,
+  })
 }
