@@ -44,6 +44,19 @@ const listenerAlone = {
   },
 }
 
+/**
+ * No exit handlers of conf's: they remove temporary files, and send a signal that comes to the process to it once more, which
+ * reloads a service twice and ends one that still answers.
+ */
+const noExitHandlers = {
+  name: 'no-exit-handlers',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]when-exit[\\/]dist[\\/]node[\\/]index\.js$/ }, () => ({
+      contents: 'export default () => () => {}',
+    }))
+  },
+}
+
 /** OpenTelemetry at its use alone: prom-client asks it for exemplars, which are off here, and loads its forty files for that. */
 const exemplarsOnDemand = {
   name: 'exemplars-on-demand',
@@ -98,7 +111,15 @@ export async function bundle(root) {
     // The CommonJS packages behind inquirer require modules of Node.
     banner: { js: requireLine },
     tsconfigRaw: '{}',
-    plugins: [pastDoors(root), englishErrors, dispatcherAlone, listenerAlone, exemplarsOnDemand, searchableNgrams],
+    plugins: [
+      pastDoors(root),
+      englishErrors,
+      dispatcherAlone,
+      listenerAlone,
+      noExitHandlers,
+      exemplarsOnDemand,
+      searchableNgrams,
+    ],
     external: ['#onnxruntime', 'onnxruntime-node', ...external.flatMap((name) => [name, `${name}/*`])],
     logLevel: 'warning',
   })
