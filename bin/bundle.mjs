@@ -148,7 +148,7 @@ async function bundleConsole(root, folder) {
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
-    loader: { '.svg': 'copy' },
+    loader: { '.svg': 'copy', '.woff2': 'file' },
     bundle: true,
     splitting: true,
     minify: true,
@@ -171,11 +171,14 @@ async function bundleConsole(root, folder) {
   const asset = (name) => `/console/assets/${name}`
   const page = readFileSync(join(root, 'src', 'console', 'index.html'), 'utf8')
     .replace('{{icon}}', asset(named(/^icon-.*\.svg$/)))
+    .replace('{{font}}', asset(named(/^geist-latin-wght-normal-.*\.woff2$/)))
     .replace('{{style}}', asset(named(/^main-.*\.css$/)))
     .replace('{{script}}', asset(named(/^main-.*\.js$/)))
     .replace('{{preloads}}', shared.map((name) => `<link rel="modulepreload" href="${asset(name)}" />`).join('\n    '))
   writeFileSync(join(folder, 'index.html'), page)
   for (const name of readdirSync(folder)) {
+    // A font is compressed already.
+    if (name.endsWith('.woff2')) continue
     const bytes = readFileSync(join(folder, name))
     writeFileSync(join(folder, `${name}.br`), brotliCompressSync(bytes))
     writeFileSync(join(folder, `${name}.gz`), gzipSync(bytes, { level: 9 }))

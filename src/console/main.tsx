@@ -6,6 +6,8 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { applyTheme } from './page/theme.ts'
+import '@fontsource-variable/geist'
+import '@fontsource-variable/geist-mono'
 import 'uplot/dist/uPlot.min.css'
 import './styles/tokens.css'
 import './styles/base.css'

@@ -17,6 +17,7 @@ const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
+  "font-src 'self'",
   "connect-src 'self'",
   "img-src 'self' blob:",
   "media-src 'self' blob:",
@@ -106,7 +107,7 @@ function isKnown(header: string | undefined, tag: string): boolean {
   return tags.includes(tag) || tags.includes('*')
 }
 
-/** A file of the console in memory: all of them are 300 kB. */
+/** A file of the console in memory: all of them are 600 kB. */
 type ConsoleFile = ReturnType<typeof readConsoleFile>
 
 const types: Readonly<Record<string, string>> = {
@@ -114,6 +115,7 @@ const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 }
 
 /** The encodings of the build, by the ending of their files; the smallest first. */

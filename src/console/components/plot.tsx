@@ -1,6 +1,7 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import UPlot from 'uplot'
 import { day, shortDay } from '../page/format.ts'
+import { shownTheme, watchTheme } from '../page/theme.ts'
 
 interface PlotProps {
   readonly title: string
@@ -28,6 +29,8 @@ const daySeconds = 86_400
 /** Bars by day, week or month with axes, units, and the values under the pointer; the same numbers are in a table next to it. */
 export function Plot({ title, unit, days, step, series, format, onPick }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
+  const [theme, setTheme] = useState(shownTheme)
+  useEffect(() => watchTheme(() => setTheme(shownTheme())), [])
   useEffect(() => {
     const element = frame.current
     if (!element) return undefined
@@ -107,7 +110,7 @@ export function Plot({ title, unit, days, step, series, format, onPick }: PlotPr
       resized.disconnect()
       plot.destroy()
     }
-  }, [days.join(), series, document.documentElement.dataset['theme']])
+  }, [days.join(), series, theme])
   return (
     <figure class="plot">
       <figcaption>{title}</figcaption>
@@ -135,7 +138,7 @@ function coloursOf(element: Element) {
   return {
     text: probe('--muted'),
     line: probe('--line'),
-    series: [probe('--accent'), probe('--warning')],
+    series: [probe('--accent'), probe('--warm')],
     font: `12px ${style.fontFamily}`,
   }
 }

@@ -21,5 +21,17 @@ export function switchTheme(): Theme {
   const theme = shownTheme() === 'dark' ? 'light' : 'dark'
   document.documentElement.dataset['theme'] = theme
   localStorage.setItem(storageKey, theme)
+  dispatchEvent(new Event(storageKey))
   return theme
+}
+
+/** Calls `onChange` when a person or the system changes the theme. Returns what ends that. */
+export function watchTheme(onChange: () => void): () => void {
+  const system = matchMedia('(prefers-color-scheme: dark)')
+  system.addEventListener('change', onChange)
+  addEventListener(storageKey, onChange)
+  return () => {
+    system.removeEventListener('change', onChange)
+    removeEventListener(storageKey, onChange)
+  }
 }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { Brand } from '../components/brand.tsx'
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { linkTo } from '../page/route.ts'
@@ -27,7 +28,7 @@ export function Navigation({ views, current, onSearch }: NavigationProps) {
   return (
     <header class="side">
       <a class="brand" href={linkTo(views[0]!.name)}>
-        aichat
+        <Brand />
       </a>
       <nav aria-label="Views">
         {views.map(({ name, title, icon }) => (

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useState } from 'preact/hooks'
+import { Brand } from '../../components/brand.tsx'
 import { Notice } from '../../components/notice.tsx'
 import type { SystemInfo } from '../../wire/types.ts'
 import { LogIn } from './log-in.tsx'
@@ -21,7 +22,9 @@ export function Entrance({ system, hasEnded, onEntered }: EntranceProps) {
   return (
     <main class="entrance">
       <div class="card">
-        <p class="brand">aichat</p>
+        <p class="brand">
+          <Brand />
+        </p>
         {hasEnded && !isFirst && <Notice>You are logged out.</Notice>}
         {isFirst || isNew ? (
           <NewAccount isFirst={isFirst} policy={system.password_policy} onEntered={onEntered} />
