@@ -17,11 +17,13 @@ test('each is in the console, or the manual of the daemon names it with the reas
     const place = /const place = path`([^`]+)`/.exec(text)?.[1] ?? ''
     const calls = text
       .replaceAll('${place}', () => place)
-      .matchAll(/(?:'([A-Z]{3,6})',\s*|\b(?:(?:entered|events|upload)(?:<\w+>)?\(|path: ))?(?:path)?['`](\/api\/[^'`?]+)/g)
-    return [...calls].map(([whole, method = /^(?:\w+(?:<\w+>)?\(|path:)/.test(whole) ? 'POST' : 'GET', path]) => ({
-      method,
-      path: path!.replace(/\$\{[^}]*\}/g, ':'),
-    }))
+      .matchAll(
+        /(?:'([A-Z]{3,6})',\s*|\b(?:(?:entered|events|upload)(?:<\w+>)?\(|path: ))?(?:path)?['`](\/api\/[^'`?]+)/g,
+      )
+    return [...calls].map(([whole, method, path = '']) => {
+      const usual = /^(?:\w+(?:<\w+>)?\(|path:)/.test(whole) ? 'POST' : 'GET'
+      return { method: method ?? usual, path: path.replace(/\$\{[^}]*\}/g, ':') }
+    })
   })
   const left = operations.filter(({ method, path }) => {
     const place = path.replace(/:\w+/g, ':')
