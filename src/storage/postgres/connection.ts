@@ -19,9 +19,12 @@ const mostTransactions = 8
 /** Held ones of one process, which write or read whole personas: each on a connection of its own. */
 const mostHeld = { writing: 4, reading: 8 } as const
 
-/** Milliseconds for a connection to be made, with its login; for the first one of a process, which nothing waits for yet. */
+/**
+ * Milliseconds for a connection to be made, with its login. The first one of a process may take longer, since nothing waits for
+ * it yet, and so may one beside others that are open: the machine of their server is busy, and not away.
+ */
 const connectTimeout = 1000
-const firstConnectTimeout = 5000
+const patientConnectTimeout = 5000
 
 /** Milliseconds that a statement may take, and wait for a lock. */
 const statementTimeout = 10_000
@@ -72,7 +75,7 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
   const clientSettings = (): pg.ClientConfig => ({
     connectionString,
     types: types as pg.CustomTypesConfig,
-    connectionTimeoutMillis: hasConnected ? connectTimeout : firstConnectTimeout,
+    connectionTimeoutMillis: hasConnected && open.size === 0 ? connectTimeout : patientConnectTimeout,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelay,
     application_name: 'aichat',
@@ -82,7 +85,9 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
         .join(' '),
     }),
   })
+  /** Those that are connected, or are being connected. */
   const live = new Set<pg.Client>()
+  const open = new Set<pg.Client>()
   let reading: Promise<pg.Client> | undefined
   const places = {
     short: createWorkQueue({ running: mostTransactions }),
@@ -108,6 +113,7 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
       await client.connect()
       boundSilence(client, longestSilence)
       hasConnected = true
+      if (live.has(client)) open.add(client)
       attempts.succeeded()
       return client
     } catch (reason) {
@@ -123,6 +129,7 @@ export function openDatabase(url: string, { longestSilence = usualSilence }: Dat
 
   function forget(client: pg.Client): void {
     pool.forget(client)
+    open.delete(client)
     if (!live.delete(client)) return
     client.end().catch(() => {})
   }
