@@ -14,7 +14,7 @@ import { readLicence, readSynsets } from './wordnet.ts'
  * by synsets rather than by other words, and leaving singular values in, doubled the recall of the usual word-by-word
  * co-occurrence on our own pairs (test/bench/memory-parts/paraphrase-pairs.ts), on which the settings were chosen.
  */
-export function trainVectors(databaseFolder: string): Buffer {
+export function trainVectors(databaseFolder: string, settings = defaults): Buffer {
   const bags = makeBags(readSynsets(databaseFolder))
   const { words, matrix, weights } = describe(bags)
   const { dimension, iterations, learnFrom, seed } = settings
@@ -22,7 +22,7 @@ export function trainVectors(databaseFolder: string): Buffer {
   return encodeVectors({ dimension, words, weights, vectors })
 }
 
-const settings = {
+const defaults = {
   dimension: 448,
   iterations: 3,
   /** The subspace is found from the most frequent words; rare ones add cost and no direction of their own. */
