@@ -95,6 +95,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   undici: ['src/http-client/agent.ts', 'src/http-client/response.ts'],
   yaml: ['src/cli/template/template.ts'],
   zod: [
+    'src/app',
     'src/backup',
     'src/cli',
     'src/formats',

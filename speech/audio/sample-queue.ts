@@ -1,7 +1,10 @@
 export type SampleQueue = ReturnType<typeof createQueue<Float32Array>>
 
-/** A queue between a producer and a consumer: of samples, or of the pieces of a text. */
-export function createQueue<Piece>() {
+/**
+ * A queue between a producer and a consumer: of samples, or of the pieces of a text. A piece that `replaces` the first that
+ * waits takes the place of all that wait.
+ */
+export function createQueue<Piece>(replaces: (piece: Piece, waiting: Piece) => boolean = () => false) {
   const waiting: Piece[] = []
   let finished = false
   let failure: Error | undefined
@@ -9,6 +12,7 @@ export function createQueue<Piece>() {
 
   return {
     push(piece: Piece) {
+      if (waiting.length > 0 && replaces(piece, waiting[0]!)) waiting.length = 0
       waiting.push(piece)
       wake()
     },

@@ -59,6 +59,5 @@ export {
   type Taken,
   type User,
   type UserCounts,
-  type UserQuery,
   whenThere,
 } from './users.ts'

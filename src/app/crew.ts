@@ -1,23 +1,25 @@
+import { z } from 'zod'
 import type { PluginHealth } from '../chat/chat.ts'
 import type { RateDesk } from '../usage/usage.ts'
 
 /** A worker process of a service, as its status shows it. */
-export interface WorkerState {
+export const workerState = z.object({
   /** From 1 on. A process that takes the place of another has its number. */
-  readonly worker: number
+  worker: z.int(),
   /** Null while it is started again. */
-  readonly pid: number | null
-  readonly phase: 'starting' | 'ready' | 'ended'
+  pid: z.int().nullable(),
+  phase: z.enum(['starting', 'ready', 'ended']),
   /** Milliseconds since 1970. */
-  readonly started_at: number
+  started_at: z.int(),
   /** Processes that ended in its place. */
-  readonly restarts: number
+  restarts: z.int(),
   /** Connections of clients. */
-  readonly connections: number
-  readonly memory_bytes: number
+  connections: z.int(),
+  memory_bytes: z.int(),
   /** User and system time of the process. */
-  readonly cpu_seconds: number
-}
+  cpu_seconds: z.number(),
+})
+export type WorkerState = z.output<typeof workerState>
 
 /** The workers of this service, where several processes serve one port, for the process that owns them. */
 export interface Crew {

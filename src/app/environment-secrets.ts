@@ -2,25 +2,15 @@ import { AppError } from '../errors.ts'
 import type { SecretSource } from '../plugins/plugins.ts'
 import { readSecret, type Settings } from '../settings/settings.ts'
 
-/** The secrets of the environment, of credentials and of files that variables name, as they were read at first. */
-export interface EnvironmentSecrets extends SecretSource {
-  /** Reads the values that later reloads are compared with; a service calls it at its start. */
-  begin(): void
-  /**
-   * Reads credentials and files again; `take` puts the new values in force. Throws `configuration` with every secret
-   * that is gone, empty or no longer a valid key, and then keeps the old values.
-   */
-  reload(): { readonly changed: readonly string[]; readonly take: () => void }
-}
-
 /** Secrets other than the keys of providers, which their variables name. */
 const otherSecrets = ['JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'HF_TOKEN']
 
 /**
- * Reads a secret at its first use, and keeps it until a reload. Reading throws `configuration` for a file that cannot
+ * The secrets of the environment, of credentials and of files that variables name. Reads each at its first use, and keeps
+ * it until a reload. Reading throws `configuration` for a file that cannot
  * be read.
  */
-export function environmentSecrets({ environment }: Pick<Settings, 'environment'>): EnvironmentSecrets {
+export function environmentSecrets({ environment }: Pick<Settings, 'environment'>) {
   type Found = ReturnType<typeof readSecret>
   let known = new Map<string, Found>()
   const read = (name: string) => {
@@ -28,12 +18,13 @@ export function environmentSecrets({ environment }: Pick<Settings, 'environment'
     return known.get(name)
   }
   return {
-    has: (name) => read(name) !== undefined,
-    get: (name) => read(name)?.value,
-    origin(name) {
+    has: (name: string) => read(name) !== undefined,
+    get: (name: string) => read(name)?.value,
+    origin(name: string): ReturnType<SecretSource['origin']> {
       const origin = read(name)?.origin
       return origin === 'file' ? `${name}_FILE` : origin === 'credential' ? origin : 'environment'
     },
+    /** Reads the values that later reloads are compared with; a service calls it at its start. */
     begin() {
       for (const name of [...otherSecrets, ...namedFiles(environment)])
         try {
@@ -42,6 +33,10 @@ export function environmentSecrets({ environment }: Pick<Settings, 'environment'
           // It fails where it is used, with its reason.
         }
     },
+    /**
+     * Reads credentials and files again; `take` puts the new values in force. Throws `configuration` with every secret
+     * that is gone, empty or no longer a valid key, and then keeps the old values.
+     */
     reload() {
       const next = new Map<string, Found>()
       const problems: string[] = []

@@ -1,31 +1,33 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { z } from 'zod'
 import { isHeld } from '../process/process.ts'
 import { listFolder, mayRun, processMark, removeFile, replaceFile } from '../storage/storage.ts'
 import { version } from '../version.ts'
 
 /** A service's description of itself, for commands on this machine and for the API. */
-export interface ServiceRecord {
-  readonly pid: number
-  readonly version: string
+export const serviceRecord = z.object({
+  pid: z.number(),
+  version: z.string(),
   /** Milliseconds since 1970. */
-  readonly started_at: number
-  readonly phase: 'starting' | 'ready' | 'draining'
-  readonly servers: readonly { readonly name: string; readonly url: string }[]
+  started_at: z.number(),
+  phase: z.enum(['starting', 'ready', 'draining']),
+  servers: z.array(z.object({ name: z.string(), url: z.string() })),
   /** The processes that serve the API, where there are several. */
-  readonly workers?: readonly { readonly worker: number; readonly pid: number }[]
+  workers: z.exactOptional(z.array(z.object({ worker: z.number(), pid: z.number() }))),
   /** False where SIGHUP ends it: one at a terminal ends with that. */
-  readonly reloads_on_hangup: boolean
-  readonly reloads: number
-  readonly last_reload: LastReload | null
-}
-
-export interface LastReload {
-  readonly at: number
-  readonly outcome: 'taken over' | 'partly taken over' | 'refused'
-  readonly message: string
-  readonly details: readonly string[]
-}
+  reloads_on_hangup: z.boolean(),
+  reloads: z.number(),
+  last_reload: z
+    .object({
+      at: z.number(),
+      outcome: z.enum(['taken over', 'partly taken over', 'refused']),
+      message: z.string(),
+      details: z.array(z.string()),
+    })
+    .nullable(),
+})
+export type ServiceRecord = z.output<typeof serviceRecord>
 
 /** The record of this process, which it keeps next to its state for as long as it runs. */
 export type OwnRecord = ReturnType<typeof openServiceRecord>

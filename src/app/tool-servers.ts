@@ -9,7 +9,7 @@ import type { Settings } from '../settings/settings.ts'
 import { openSecretFile } from '../storage/storage.ts'
 
 /** The values of a server's variables and headers. */
-export interface ServerSecrets {
+interface ServerSecrets {
   readonly env?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -15,16 +15,6 @@ export interface PlaceRow<T> {
   readonly value: T
 }
 
-/** Rows by plugin and model: a bounded number, though a caller may name any model. */
-export interface PlaceTable<T> {
-  /**
-   * The row of a place. A model that its plugin lists has its own; any other one gets one with its first answer, as long as
-   * there are few, unless it may be a key.
-   */
-  of(place: Place, hasAnswered: boolean): PlaceRow<T>
-  rows(): readonly PlaceRow<T>[]
-}
-
 /** Listed models that stand apart, and others: without a bound each name would cost memory for good. */
 const mostListed = 1_000
 const mostOthers = 200
@@ -33,10 +23,10 @@ const mostOthers = 200
 const longestName = 128
 
 /**
- * A table with rows that begin with `make`. `isListed` tells whether a plugin lists a model, and is asked until the
+ * A table of rows by plugin and model: a bounded number, though a caller may name any model. They begin with `make`. `isListed` tells whether a plugin lists a model, and is asked until the
  * model has a row.
  */
-export function createPlaceTable<T>(make: () => T, isListed: (place: Place) => boolean): PlaceTable<T> {
+export function createPlaceTable<T>(make: () => T, isListed: (place: Place) => boolean) {
   const plugins = new Map<string | null, Map<string, PlaceRow<T>>>()
   let listed = 0
   let others = 0
@@ -46,7 +36,11 @@ export function createPlaceTable<T>(make: () => T, isListed: (place: Place) => b
     return row
   }
   return {
-    of(place, hasAnswered) {
+    /**
+     * The row of a place. A model that its plugin lists has its own; any other one gets one with its first answer, as long as
+     * there are few, unless it may be a key.
+     */
+    of(place: Place, hasAnswered: boolean): PlaceRow<T> {
       const { plugin, model } = place
       let rows = plugins.get(plugin)
       if (!rows) {
@@ -65,6 +59,6 @@ export function createPlaceTable<T>(make: () => T, isListed: (place: Place) => b
       }
       return rows.get('other') ?? add(rows, plugin, 'other')
     },
-    rows: () => [...plugins.values()].flatMap((rows) => [...rows.values()]),
+    rows: (): readonly PlaceRow<T>[] => [...plugins.values()].flatMap((rows) => [...rows.values()]),
   }
 }

@@ -1,16 +1,6 @@
 import { AppError } from '../errors.ts'
 import { childMemory, inTime, spawnChild, type TimeBound } from '../process/process.ts'
 
-/** A JSON Schema that was compiled once, for any number of values. */
-export interface SchemaCheck {
-  /**
-   * The places where a JSON text misses the schema, one line each with its path, at most `mostProblems` of them and a count
-   * of the rest; none where it fits. Throws `too_large` where this takes too much time or memory: a pattern can need hours.
-   */
-  problemsOf(json: string, signal: AbortSignal): Promise<readonly string[]>
-  close(): void
-}
-
 /** The methods of the child process. */
 export type SchemaMethods = {
   readonly compile: { readonly input: Readonly<Record<string, unknown>>; readonly result: null }
@@ -32,7 +22,7 @@ export async function openSchemaCheck(
   name: string,
   signal: AbortSignal,
   seconds = longestSeconds,
-): Promise<SchemaCheck> {
+) {
   const lost = () =>
     new AppError('too_large', `${name} needs more than ${childMemory / 2 ** 20} MiB of memory to be checked`)
   const child = spawnChild<SchemaMethods>({
@@ -40,8 +30,12 @@ export async function openSchemaCheck(
     graceMs: 0,
     lost,
   })
-  const check: SchemaCheck = {
-    problemsOf: (json, stopped) =>
+  const check = {
+    /**
+     * The places where a JSON text misses the schema, one line each with its path, at most `mostProblems` of them and a count
+     * of the rest; none where it fits. Throws `too_large` where this takes too much time or memory: a pattern can need hours.
+     */
+    problemsOf: (json: string, stopped: AbortSignal) =>
       inTime(bound('The answer', seconds, stopped), (both) => child.request('check', json, both)),
     close: () => child.kill(),
   }

@@ -19,12 +19,7 @@ export interface ZipMember {
  * A zip read by its central directory, the one list of its members. (A reader that goes through the file from the front
  * must guess where a member of unknown length ends.)
  */
-export interface ZipFile {
-  readonly members: ReadonlyMap<string, ZipMember>
-  /** The member's bytes in chunks, flat in memory. Throws when it does not match the directory. */
-  read(name: string): Generator<Uint8Array>
-  close(): void
-}
+export type ZipFile = ReturnType<typeof openZip>
 
 interface Entry extends ZipMember {
   readonly flags: number
@@ -60,7 +55,7 @@ const packedChunk = 16 * 1024
 const storedChunk = 1024 ** 2
 
 /** Opens a zip and checks its structure. Throws a FileError for one that is damaged, ambiguous or made to harm. */
-export function openZip(path: string, shape: ZipShape = packageShape): ZipFile {
+export function openZip(path: string, shape: ZipShape = packageShape) {
   const file = openSync(path, 'r')
   try {
     const { size } = fstatSync(file)
@@ -68,7 +63,8 @@ export function openZip(path: string, shape: ZipShape = packageShape): ZipFile {
     const starts = locateData(file, entries, start)
     return {
       members: entries,
-      read: (name) => readMember(file, entries.get(name)!, starts.get(name)!),
+      /** The member's bytes in chunks, flat in memory. Throws when it does not match the directory. */
+      read: (name: string) => readMember(file, entries.get(name)!, starts.get(name)!),
       close: () => closeSync(file),
     }
   } catch (reason) {

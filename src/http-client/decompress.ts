@@ -1,5 +1,6 @@
 import { pipeline, Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { readBytes } from '../formats/formats.ts'
 import type { HttpResponse } from '../http/http.ts'
 
 /**
@@ -22,7 +23,7 @@ export function decompressed(reply: HttpResponse): HttpResponse {
     status: reply.status,
     headers,
     body,
-    text: (limit) => textOf(body, limit),
+    text: async (limit) => (await readBytes(body, limit, () => tooLong(limit))).toString('utf8'),
     // Decompressing only to drain is not worth the connection: the rest ends with its reader.
     discard: () => reply.discard(),
   }
@@ -56,15 +57,4 @@ async function* unpack(reply: HttpResponse, codings: readonly string[]): AsyncGe
   // An error anywhere reaches the reader through the last stage.
   pipeline([Readable.from(reply.body), ...stages], () => {})
   for await (const bytes of last) yield bytes as Buffer
-}
-
-async function textOf(body: AsyncIterable<Uint8Array>, limit: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of body) {
-    length += chunk.length
-    if (length > limit) throw tooLong(limit)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }

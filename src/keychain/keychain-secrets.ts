@@ -1,37 +1,28 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { SecretSource } from '../plugins/plugins.ts'
 import type { Paths } from '../settings/settings.ts'
 import { replaceFile, whileLocked } from '../storage/storage.ts'
 import type { Keychain } from './native-keychain.ts'
-
-/** Secrets in the keychain. Their names are in a file, so that listing them does not open the keychain. */
-export interface KeychainSecrets extends SecretSource {
-  names(): readonly string[]
-  /** Throws `unavailable` when the keychain does not answer. */
-  get(name: string): Promise<string | undefined>
-  set(name: string, value: string): Promise<void>
-  /** True when it was stored. */
-  remove(name: string): Promise<boolean>
-}
 
 /** The file of the names. */
 export function keychainIndex(paths: Paths): string {
   return join(paths.config, 'keychain.json')
 }
 
-/** Opens the secrets; `path` is the file of their names. */
-export function openKeychainSecrets(path: string, keychain: Keychain): KeychainSecrets {
+/** Opens the secrets in the keychain. Their names are in the file at `path`, so that listing them does not open the keychain. */
+export function openKeychainSecrets(path: string, keychain: Keychain) {
   return {
-    has: (name) => names().includes(name),
+    has: (name: string) => names().includes(name),
     names,
-    get: (name) => keychain.get(name),
-    origin: () => 'keychain',
-    async set(name, value) {
+    /** Throws `unavailable` when the keychain does not answer. */
+    get: (name: string) => keychain.get(name),
+    origin: (_name: string) => 'keychain' as const,
+    async set(name: string, value: string) {
       await keychain.set(name, value)
       change((known) => [...new Set([...known, name])])
     },
-    async remove(name) {
+    /** True when it was stored. */
+    async remove(name: string) {
       if (!names().includes(name)) return false
       await keychain.remove(name)
       change((known) => known.filter((other) => other !== name))

@@ -5,4 +5,4 @@
  */
 export { openHub, type PullOptions } from './hub.ts'
 export { defaultChatModel, knownModels, nonCommercialParts } from './known-models.ts'
-export type { Pulled, PullProgress } from './pull.ts'
+export type { PullProgress } from './pull.ts'

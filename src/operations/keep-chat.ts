@@ -11,7 +11,7 @@ import {
   textOf,
 } from '../chat/chat.ts'
 import { type FailureCode, toAppError } from '../errors.ts'
-import type { AnswerRecord, SentRecord } from '../personas/personas.ts'
+import type { AnswerRecord } from '../personas/personas.ts'
 import type { ChatOrder, ChatPlace, Finish, Keep, ReadyChat } from './chat-order.ts'
 import type { ToolStream } from './chat-tools.ts'
 import type { Call } from './operation.ts'
@@ -244,7 +244,7 @@ const mostOptions = 40
 /** Fields of a request that are no parameters of the model, or stand elsewhere. */
 const others = new Set(['messages', 'model', 'tools', 'stream', 'stream_options'])
 
-function sentOf({ request, plugin, keep }: ChatOrder): SentRecord {
+function sentOf({ request, plugin, keep }: ChatOrder): NonNullable<AnswerRecord['sent']> {
   const { messages, model, tools = [] } = request
   const prompt = messages
     .filter(({ role }) => role === 'system' || role === 'developer')

@@ -1,28 +1,16 @@
 import { z } from 'zod'
-import { meantBy, profileLimits, profileSlots } from '../personas/personas.ts'
+import { meantBy, profileLimits, profileLine, profileSlots } from '../personas/personas.ts'
 import { backups, backupsField, ofPersona } from './memories.ts'
 import { defineOperation } from './operation.ts'
 import { mayRemainIn, remains } from './remains.ts'
 
 const personaId = z.object({ id: z.string() })
 
-const line = z.object({
-  id: z.string(),
-  slot: z.enum(profileSlots),
-  /** The subject within the slot; a later line on it takes the place of this one. */
-  about: z.string(),
-  text: z.string(),
-  by: z.enum(['rule', 'model', 'hand']),
-  created_at: z.int(),
-  /** The memory that it comes from. */
-  memory_id: z.exactOptional(z.string()),
-  /** When another line took its place. */
-  ended_at: z.exactOptional(z.int()),
-})
+/** A line without the digest, which is for the program alone. */
+const line = profileLine.omit({ memory_digest: true })
 
 type Line = z.output<typeof line>
 
-/** A line without the digest, which is for the program alone. */
 function shown({ memory_digest: _digest, ...fields }: Line & { readonly memory_digest?: string }): Line {
   return fields
 }

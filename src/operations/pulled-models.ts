@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Pulled, PullOptions, PullProgress } from '../model-hub/model-hub.ts'
+import { createQueue } from '../../speech/speech.ts'
+import type { PullOptions, PullProgress } from '../model-hub/model-hub.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { changesPlugins } from './plugins.ts'
 
@@ -83,44 +84,24 @@ export const removeModel = defineOperation({
 /** A pull as an iteration; leaving the iteration aborts the pull. */
 async function* follow({ app, signal }: Call, name: string, nonCommercial?: boolean): AsyncGenerator<PullPiece> {
   const left = new AbortController()
-  const waiting: PullPiece[] = []
-  let wake = () => {}
-  const tell = (piece: PullPiece) => {
-    // A slow reader gets only the newest progress.
-    if ('progress' in piece && waiting[0] && 'progress' in waiting[0]) waiting.length = 0
-    waiting.push(piece)
-    wake()
-  }
+  // A slow reader gets only the newest progress.
+  const pieces = createQueue<PullPiece>((piece, waiting) => 'progress' in piece && 'progress' in waiting)
   const options: PullOptions = {
     signal: signal ? AbortSignal.any([signal, left.signal]) : left.signal,
     nonCommercial,
-    onProgress: (progress) => tell({ progress }),
-    onWait: () => tell({ waiting: true }),
+    onProgress: (progress) => pieces.push({ progress }),
+    onWait: () => pieces.push({ waiting: true }),
   }
-  let result: Pulled | undefined
-  let failure: { readonly reason: unknown } | undefined
   const { hub } = await app.models()
-  const done = hub.pull(name, options).then(
-    (value) => {
-      result = value
-      wake()
+  hub.pull(name, options).then(
+    (result) => {
+      pieces.push({ pulled: result as z.output<typeof pulled> })
+      pieces.finish()
     },
-    (reason: unknown) => {
-      failure = { reason }
-      wake()
-    },
+    (reason) => pieces.finish(reason),
   )
   try {
-    while (!result && !failure) {
-      for (let piece = waiting.shift(); piece; piece = waiting.shift()) yield piece
-      if (!result && !failure)
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-    }
-    await done
-    if (failure) throw failure.reason
-    yield { pulled: result as z.output<typeof pulled> }
+    yield* pieces.pieces()
   } finally {
     left.abort()
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { serviceRecord } from '../app/app.ts'
 import { AppError } from '../errors.ts'
 import { defineOperation } from './operation.ts'
 
@@ -39,25 +40,7 @@ export const runningService = defineOperation({
   summary: 'Shows the process that serves: its addresses, how long it runs, and its last reload.',
   failures: [503],
   input: z.object({}),
-  output: z.object({
-    pid: z.number(),
-    version: text,
-    started_at: z.number(),
-    phase: z.enum(['starting', 'ready', 'draining']),
-    servers: z.array(z.object({ name: text, url: text })),
-    /** The processes that serve the API, where there are several. */
-    workers: z.exactOptional(z.array(z.object({ worker: z.number(), pid: z.number() }))),
-    reloads_on_hangup: z.boolean(),
-    reloads: z.number(),
-    last_reload: z
-      .object({
-        at: z.number(),
-        outcome: z.enum(['taken over', 'partly taken over', 'refused']),
-        message: text,
-        details: texts,
-      })
-      .nullable(),
-  }),
+  output: serviceRecord,
   run: ({ app }) => {
     if (!app.service) throw noService()
     return app.service.current()

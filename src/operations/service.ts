@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { databaseState, instanceName } from '../app/app.ts'
+import { databaseState, instanceName, workerState } from '../app/app.ts'
 import { version } from '../version.ts'
 import { defineOperation } from './operation.ts'
 
@@ -18,20 +18,7 @@ export const serviceStatus = defineOperation({
     instance: z.exactOptional(z.string()),
     database: z.exactOptional(z.object({ name: z.exactOptional(z.string()), reachable: z.boolean() })),
     /** The processes that serve this address, where there are several; without their own owner. */
-    workers: z.exactOptional(
-      z.array(
-        z.object({
-          worker: z.int(),
-          pid: z.int().nullable(),
-          phase: z.enum(['starting', 'ready', 'ended']),
-          started_at: z.int(),
-          restarts: z.int(),
-          connections: z.int(),
-          memory_bytes: z.int(),
-          cpu_seconds: z.number(),
-        }),
-      ),
-    ),
+    workers: z.exactOptional(z.array(workerState)),
     /** The reason for which usage cannot be written now, such as a full disk; chats go on. */
     usage_trouble: z.exactOptional(z.string()),
   }),

@@ -1,7 +1,13 @@
 import { z } from 'zod'
 import { requireListed } from '../accounts/accounts.ts'
 import { AppError } from '../errors.ts'
-import { type Conversation, conversationName, type SavedMessage, withoutFiles } from '../personas/personas.ts'
+import {
+  answerRecord,
+  type Conversation,
+  conversationName,
+  type SavedMessage,
+  withoutFiles,
+} from '../personas/personas.ts'
 import { usdOf } from '../usage/usage.ts'
 import { boundText, messageContent } from './chat.ts'
 import { page, queryFlag } from './input.ts'
@@ -32,48 +38,10 @@ const savedMessage = z.looseObject({
   cut: z.exactOptional(z.literal(true)),
   /** Of an answer: its source, its use and the request's fields, as far as known. */
   answer: z.exactOptional(
-    z.object({
-      model: z.exactOptional(z.string()),
-      plugin: z.exactOptional(z.string()),
-      /** The local runner. */
-      runner: z.exactOptional(z.string()),
-      /** In OpenAI's dialect. */
-      finish_reason: z.exactOptional(z.string()),
-      /** Tokens of the request and of the answer. */
-      input_tokens: z.exactOptional(z.int()),
-      output_tokens: z.exactOptional(z.int()),
+    answerRecord.omit({ cut: true, persona_id: true, memories: true }).extend({
       cost_usd: z.exactOptional(z.string()),
       /** The same in 10^-9 USD. */
       cost_nano: z.exactOptional(z.int()),
-      /** From the request to the end of the answer. */
-      duration_ms: z.exactOptional(z.int()),
-      /** Of a summary: the number of first messages that it replaces; 0 for one that takes the earlier ones back. */
-      compacts: z.exactOptional(z.int()),
-      /** The calls of tools that the service made for it, with the beginning of their arguments (JSON) and results. */
-      calls: z.exactOptional(
-        z.array(
-          z.object({
-            server: z.string(),
-            tool: z.string(),
-            state: z.enum(['done', 'failed', 'refused']),
-            arguments: z.string(),
-            result: z.exactOptional(z.string()),
-          }),
-        ),
-      ),
-      /** The fields of the request beside its messages. */
-      sent: z.exactOptional(
-        z.object({
-          model: z.exactOptional(z.string()),
-          plugin: z.exactOptional(z.string()),
-          /** The beginning of the system prompt that came with the question. */
-          prompt: z.exactOptional(z.string()),
-          /** Parameters of the model. */
-          options: z.exactOptional(z.record(z.string(), z.unknown())),
-          tools: z.exactOptional(z.array(z.string())),
-          files: z.exactOptional(z.array(z.object({ name: z.string(), bytes: z.int() }))),
-        }),
-      ),
     }),
   ),
 })

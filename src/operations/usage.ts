@@ -5,6 +5,7 @@ import {
   exportedRows,
   type FindNames,
   type LedgerRow,
+  minuteSums,
   outcomes,
   periodOf,
   purposes,
@@ -276,18 +277,7 @@ export const showLastHour = defineOperation({
     /** The beginnings of the first and of the present minute: milliseconds since 1970 UTC. */
     since: z.int(),
     until: z.int(),
-    minutes: z.array(
-      z.object({
-        at: z.int(),
-        requests: z.int(),
-        /** Those that failed or broke off. */
-        failed: z.int(),
-        /** Of those with a known price, in 10^-9 USD. */
-        cost_nano: z.int(),
-        /** The mean time to the first content of streamed answers; null where there was none. */
-        first_ms: z.number().nullable(),
-      }),
-    ),
+    minutes: z.array(minuteSums),
   }),
   run: async (call) => {
     const until = Math.floor(Date.now() / minuteMs) * minuteMs

@@ -18,7 +18,7 @@ export { compaction, isCompaction, replaceable, replacedLength, summaryRequest }
 export {
   type Among,
   type AnswerRecord,
-  type Branch,
+  answerRecord,
   type Conversation,
   type ConversationSearch,
   type ConversationStore,
@@ -27,7 +27,6 @@ export {
   type MessagePart,
   type NewConversation,
   type SavedMessage,
-  type SentRecord,
 } from './chat/conversation.ts'
 export { createConversations } from './chat/conversations.ts'
 export { type AskModel, createExtraction, type OnBehalf } from './chat/extraction.ts'
@@ -142,4 +141,4 @@ export {
   profileLimits,
 } from './profile/profile.ts'
 export { createProfiles } from './profile/profiles.ts'
-export { profileSlots } from './profile-line.ts'
+export { profileLine, profileSlots } from './profile-line.ts'

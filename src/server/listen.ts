@@ -95,24 +95,19 @@ export async function openDealtServer(
   }
 }
 
-/** A server without a port, which answers on the connections that it is given. */
-export interface DealtServer extends Pick<Listening, 'finish' | 'close' | 'replaceTls'> {
-  take(socket: Socket): void
-}
-
-/** Makes the server of a worker: its connections come from the owner of the port. */
-export function createDealtServer(handler: NodeHandler, tls: SecureContextOptions | undefined): DealtServer {
+/** Makes the server of a worker, without a port: it answers on the connections that the owner of the port gives it. */
+export function createDealtServer(handler: NodeHandler, tls: SecureContextOptions | undefined) {
   const server = createOwnServer(tls)
   const answering = answerBy(server, handler)
   // Node begins to check the timeouts of connections when a server listens.
   server.emit('listening')
   return {
-    take(socket) {
+    take(socket: Socket) {
       // As those that a server of HTTP accepts itself: a client may end its side after its request.
       socket.allowHalfOpen = true
       server.emit('connection', socket)
     },
-    finish: (graceMs) => finish(server, answering.items(), graceMs),
+    finish: (graceMs: number) => finish(server, answering.items(), graceMs),
     async close() {
       server.close()
       server.closeIdleConnections()
@@ -120,7 +115,7 @@ export function createDealtServer(handler: NodeHandler, tls: SecureContextOption
       await within(Promise.all(last), lastAnswersMs)
       server.closeAllConnections()
     },
-    replaceTls: (pair) => replaceTlsOf(server, pair),
+    replaceTls: (pair: SecureContextOptions) => replaceTlsOf(server, pair),
   }
 }
 

@@ -57,7 +57,7 @@ export function prepareTakeOver(
 }
 
 function refused({ message, details }: AppError) {
-  return { outcome: 'refused' as const, message, details }
+  return { outcome: 'refused' as const, message, details: [...details] }
 }
 
 function takenOver({ changed, needs_restart, secrets, rejected_plugins }: Reloaded) {

@@ -9,27 +9,14 @@ import type { AskedDesk } from '../usage/usage.ts'
 import type { NodeHandler } from './http-server.ts'
 import { type Listening, type ListenOptions, openDealtServer } from './listen.ts'
 import type { Log } from './log.ts'
-import { type OtherMetrics, type Snapshot, sumOf } from './metrics.ts'
+import { type Snapshot, sumOf } from './metrics.ts'
 import { type Channel, ChannelClosed, openChannel } from './worker-channel.ts'
 import { createDealer, type Taker } from './worker-dealer.ts'
 import { listenForOthers, newSecret } from './worker-forwarding.ts'
 import { countsOf, workerMetrics } from './worker-metrics.ts'
 import { startWorkerProcess, type WorkerOrder } from './worker-process.ts'
 
-/** The workers of a service: processes that serve the API on one port, which this process listens on and owns. */
-export interface Workers extends Crew, OtherMetrics {
-  /**
-   * Listens, and starts the workers; resolves when all of them serve. Throws as `openServer`, the failure of a worker
-   * that refuses to start, and `unavailable` where one ends at its start again and again.
-   */
-  open(parts: OpenWorkers): Promise<Listening>
-  /** Tells the workers that the whole service is ready. */
-  ready(): void
-  /** Rejects with `unavailable` when no worker is left, and none can be started. */
-  readonly broken: Promise<never>
-}
-
-export interface OpenWorkers {
+interface OpenWorkers {
   readonly app: App
   readonly log: Log
   readonly options: ListenOptions
@@ -85,8 +72,8 @@ const closeMs = 10_000
 
 const noChannel: Channel = { tell() {}, ask: async () => Promise.reject(new AppError('unavailable', 'It starts')) }
 
-/** Workers in `count` places; `open` starts their processes. */
-export function createWorkers(count: number): Workers {
+/** The workers of a service in `count` places: processes that serve the API on one port, which this process listens on and owns. */
+export function createWorkers(count: number) {
   const slots = Array.from(
     { length: count },
     (_, at): Slot => ({
@@ -135,6 +122,7 @@ export function createWorkers(count: number): Workers {
   return {
     ...crew,
     sources: workerMetrics(crew),
+    /** Rejects with `unavailable` when no worker is left, and none can be started. */
     broken,
     async snapshots() {
       const now = await Promise.all(
@@ -146,11 +134,16 @@ export function createWorkers(count: number): Workers {
       )
       return [...now, await ended]
     },
+    /** Tells the workers that the whole service is ready. */
     ready() {
       phase = 'ready'
       for (const { channel } of slots) channel.tell('phase', phase)
     },
-    async open(parts) {
+    /**
+     * Listens, and starts the workers; resolves when all of them serve. Throws as `openServer`, the failure of a worker
+     * that refuses to start, and `unavailable` where one ends at its start again and again.
+     */
+    async open(parts: OpenWorkers): Promise<Listening> {
       const { app, log, watchdogMs } = parts
       const listening = await openDealtServer(dealer.deal, parts.options)
       app.ownPorts.add(listening.port)

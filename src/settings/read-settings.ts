@@ -185,7 +185,7 @@ function collect(environment: Environment, stored: StoredSettings, paths: Paths)
     /** Whether lines typed in conversations are kept for the arrow keys of later ones. */
     chatHistory: isOn('chat.history'),
     /** Codebooks of a frame of speech server C; undefined takes all that its model has. */
-    codebooks: codebooks(value('speech.codebooks'), problems),
+    codebooks: value('speech.codebooks') ? count('speech.codebooks', leastCodebooks, mostCodebooks) : undefined,
     /** A file of pronunciations. */
     lexicon: lexicon(value('speech.lexicon'), problems),
     noInput: isSet(environment['AICHAT_NO_INPUT']) || isSet(environment['CI']),
@@ -393,16 +393,6 @@ function readCount(
 
 /** Fewer than these were never trained, and more the published model does not have. */
 export const [leastCodebooks, mostCodebooks] = [8, 32]
-
-function codebooks(text: string, problems: string[]): number | undefined {
-  const value = Number(text)
-  if (text === '' || (/^\d+$/.test(text) && value >= leastCodebooks && value <= mostCodebooks))
-    return value || undefined
-  problems.push(
-    `${label('speech.codebooks')} must be a whole number from ${leastCodebooks} to ${mostCodebooks}, not "${text}"`,
-  )
-  return undefined
-}
 
 function lexicon(path: string, problems: string[]): string | undefined {
   if (path !== '' && !isAbsolute(path))

@@ -14,6 +14,7 @@ export {
   type LedgerRow,
   type LedgerStore,
   type MinuteSums,
+  minuteSums,
   outcomes,
   purposes,
   type RowQuery,

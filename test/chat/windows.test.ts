@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { fixture } from '../helpers/fixture.ts'
 import { runMain } from '../helpers/program/terminal.ts'
 import { openUsers, type UserDaemon, type UserDaemonParts } from '../helpers/program/user-daemon.ts'
 import { type Answer, completion, json } from '../helpers/providers/fake-provider.ts'
@@ -98,108 +99,10 @@ test('of a long round of tool calls the oldest go, each call with its result, ne
 })
 
 /** The refusals of a request that is too long, as each provider writes them, and the window that they name. */
-const refusals: readonly (readonly [provider: string, status: number, body: unknown, window: number | undefined])[] = [
-  [
-    'OpenAI',
-    400,
-    {
-      error: {
-        message:
-          "This model's maximum context length is 8192 tokens. However, your messages resulted in 20051 tokens. Please reduce the length of the messages.",
-        type: 'invalid_request_error',
-        param: 'messages',
-        code: 'context_length_exceeded',
-      },
-    },
-    8192,
-  ],
-  [
-    'Anthropic',
-    400,
-    {
-      type: 'error',
-      error: { type: 'invalid_request_error', message: 'prompt is too long: 20051 tokens > 8000 maximum' },
-    },
-    8000,
-  ],
-  [
-    'Gemini',
-    400,
-    {
-      error: {
-        code: 400,
-        message: 'The input token count (20051) exceeds the maximum number of tokens allowed (8192).',
-        status: 'INVALID_ARGUMENT',
-      },
-    },
-    8192,
-  ],
-  [
-    'Mistral',
-    400,
-    {
-      object: 'error',
-      message: 'Prompt contains 20051 tokens and 0 draft tokens, too large for model with 8192 maximum context length',
-      type: 'invalid_request_error',
-      code: '3051',
-    },
-    8192,
-  ],
-  [
-    'Groq',
-    400,
-    {
-      error: {
-        message: 'Please reduce the length of the messages or completion.',
-        type: 'invalid_request_error',
-        param: 'messages',
-        code: 'context_length_exceeded',
-      },
-    },
-    undefined,
-  ],
-  [
-    'Groq, tokens a minute',
-    413,
-    {
-      error: {
-        message:
-          'Request too large for model `m` in organization `o` service tier `on_demand` on tokens per minute (TPM): Limit 6000, Requested 20051, please reduce your message size and try again.',
-        type: 'tokens',
-        code: 'rate_limit_exceeded',
-      },
-    },
-    6000,
-  ],
-  [
-    'OpenRouter',
-    400,
-    {
-      error: {
-        message:
-          'This endpoint\'s maximum context length is 8192 tokens. However, you requested about 20051 tokens (20051 of text input). Please reduce the length of either one, or use the "middle-out" transform to compress your prompt automatically.',
-        code: 400,
-      },
-    },
-    8192,
-  ],
-  ['Ollama', 400, { error: 'the input length exceeds the context length' }, undefined],
-  [
-    'llama.cpp',
-    400,
-    {
-      error: {
-        code: 400,
-        message:
-          'the request exceeds the available context size. try increasing the context size or enable context shift',
-        type: 'exceed_context_size_error',
-        n_prompt_tokens: 20051,
-        n_ctx: 8192,
-      },
-    },
-    undefined,
-  ],
-]
+const refusals =
+  fixture<readonly (readonly [provider: string, status: number, body: unknown, window: number | null])[]>(
+    'refusals-of-length.json',
+  )
 
 for (const [provider, status, body, window] of refusals)
   test(`${provider}: a refusal for length is answered by one more try with less, and its window is kept for the day`, async () => {
@@ -213,7 +116,7 @@ for (const [provider, status, body, window] of refusals)
     assert.match(first.headers.get('x-aichat-warnings')!, `${21 - kept.length} earlier messages`)
     assert.is(Number(first.body.choices[0].message.content), kept.length)
     const shown = await all.ada('GET', `/api/models/show?model=custom:${model}`)
-    if (window !== undefined) {
+    if (window !== null) {
       assert.equal([shown.body.context_window, shown.body.context_source], [window, 'refusal'])
       // A command has it too, as a restarted daemon does.
       const words = ['models', 'show', `custom:${model}`, '--json']
@@ -229,7 +132,7 @@ for (const [provider, status, body, window] of refusals)
     const later = []
     for (let turn = 0; turn < 6; turn++) later.push(await requestsOfTurn())
     // Where the refusal named the window, the next request is fitted before it is sent; else it is found in a few turns.
-    assert.equal(later.slice(window === undefined ? 3 : 0), Array(window === undefined ? 3 : 6).fill(1), `${later}`)
+    assert.equal(later.slice(window === null ? 3 : 0), Array(window === null ? 3 : 6).fill(1), `${later}`)
     assert.ok(sent(all).length > 8 && sent(all).length < messages.length, `${sent(all).length} messages`)
   })
 

@@ -1,4 +1,4 @@
-import { openToolServers, type ServerSecrets, type ToolServers } from '../../app/app.ts'
+import { openToolServers, type ToolServers } from '../../app/app.ts'
 import { pinOf, type ServerTool } from '../../chat/chat.ts'
 import { AppError } from '../../errors.ts'
 import { counted, printableLine } from '../../formats/formats.ts'
@@ -31,7 +31,7 @@ export async function add(cli: Cli, name: string, command: readonly string[], op
       throw new AppError('invalid', `There is a server named "${name}" already`, {
         details: ['Add --force to replace it'],
       })
-    const secrets: ServerSecrets =
+    const secrets: Parameters<ToolServers['setSecrets']>[2] =
       url === undefined ? { env: await variablesOf(cli, env) } : { headers: await headersOf(cli, header) }
     const names = Object.keys(secrets.env ?? secrets.headers ?? {})
     const storage = names.length > 0 ? await servers.chooseStorage(insecureStorage === true) : undefined

@@ -85,7 +85,6 @@ async function runCheck<T>(
   check: string,
   run: () => Promise<{ readonly value?: T; readonly detail: string } | undefined>,
   severity: 'failed' | 'warning' = 'failed',
-  fix?: string,
 ): Promise<T | undefined> {
   try {
     const found = await run()
@@ -94,7 +93,7 @@ async function runCheck<T>(
   } catch (thrown) {
     const { message, details, code } = toAppError(thrown)
     const reason = code === 'internal' && thrown instanceof Error ? thrown.message.split('\n')[0]! : message
-    const advice = fix ?? details.join('; ')
+    const advice = details.join('; ')
     findings.push({ check, status: severity, detail: reason, ...(advice && { fix: advice }) })
     return undefined
   }

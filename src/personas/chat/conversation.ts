@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { type Message, textOf } from '../../chat/chat.ts'
 import { displayName } from '../../formats/formats.ts'
 import type { SearchGroup } from './search-words.ts'
@@ -55,53 +56,58 @@ export interface KeptFile {
 }
 
 /** The circumstances of an answer; each field is absent where it is not known. */
-export interface AnswerRecord {
+export const answerRecord = z.object({
   /** Its end is missing: it was stopped, or its reader left. */
-  readonly cut?: true
+  cut: z.exactOptional(z.literal(true)),
   /** The model that answered, by the plugin's or runner's own name. */
-  readonly model?: string
-  readonly plugin?: string
-  readonly runner?: string
+  model: z.exactOptional(z.string()),
+  plugin: z.exactOptional(z.string()),
+  /** The local runner. */
+  runner: z.exactOptional(z.string()),
   /** In OpenAI's dialect. */
-  readonly finish_reason?: string
+  finish_reason: z.exactOptional(z.string()),
   /** Tokens of the request and of the answer; estimated where the provider reported none. */
-  readonly input_tokens?: number
-  readonly output_tokens?: number
+  input_tokens: z.exactOptional(z.int()),
+  output_tokens: z.exactOptional(z.int()),
   /** From the request to the end of the answer: milliseconds. */
-  readonly duration_ms?: number
-  readonly sent?: SentRecord
-  /** The calls of tools that were made here for it. */
-  readonly calls?: readonly CallRecord[]
-  /** Of a summary: the number of first messages that it replaces, see compaction.ts. */
-  readonly compacts?: number
+  duration_ms: z.exactOptional(z.int()),
+  /** Of a summary: the number of first messages that it replaces, see compaction.ts; 0 for one that takes the earlier ones back. */
+  compacts: z.exactOptional(z.int()),
+  /** The calls of tools that were made here for it, with the beginning of their arguments (JSON) and results. */
+  calls: z.exactOptional(
+    z.array(
+      z.object({
+        server: z.string(),
+        tool: z.string(),
+        state: z.enum(['done', 'failed', 'refused']),
+        arguments: z.string(),
+        result: z.exactOptional(z.string()),
+      }),
+    ),
+  ),
+  /** The fields of the request beside its messages. */
+  sent: z.exactOptional(
+    z.object({
+      /** As the user named it, where one did. */
+      model: z.exactOptional(z.string()),
+      plugin: z.exactOptional(z.string()),
+      /** The beginning of the system prompt that came with the question. */
+      prompt: z.exactOptional(z.string()),
+      /** Parameters such as `temperature`. */
+      options: z.exactOptional(z.record(z.string(), z.unknown())),
+      /** The names of the tools that were offered. */
+      tools: z.exactOptional(z.array(z.string())),
+      /** The files of the question; their text stands in its message. */
+      files: z.exactOptional(z.array(z.object({ name: z.string(), bytes: z.int() }))),
+    }),
+  ),
   /** The persona that answered, and the ids of the memories that the exchange added to hers. */
-  readonly persona_id?: string
-  readonly memories?: readonly string[]
-}
+  persona_id: z.exactOptional(z.string()),
+  memories: z.exactOptional(z.array(z.string())),
+})
+export type AnswerRecord = Frozen<z.output<typeof answerRecord>>
 
-/** A call of a tool, with the beginning of its arguments (JSON) and of its result. */
-export interface CallRecord {
-  readonly server: string
-  readonly tool: string
-  readonly state: 'done' | 'failed' | 'refused'
-  readonly arguments: string
-  readonly result?: string
-}
-
-/** The fields of the request beside its messages. */
-export interface SentRecord {
-  /** As the user named it, where one did. */
-  readonly model?: string
-  readonly plugin?: string
-  /** The beginning of the system prompt that came with the question. */
-  readonly prompt?: string
-  /** Parameters such as `temperature`. */
-  readonly options?: Readonly<Record<string, unknown>>
-  /** The names of the tools that were offered. */
-  readonly tools?: readonly string[]
-  /** The files of the question; their text stands in its message. */
-  readonly files?: readonly { readonly name: string; readonly bytes: number }[]
-}
+type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T
 
 /** A search in the messages of a user; a message must hold each of the groups. */
 export interface ConversationSearch {

@@ -1,4 +1,3 @@
-import { atOnce } from '../../process/process.ts'
 import { isOnlyQuestions } from '../memory/questions.ts'
 import { termsOf } from '../memory/ranking-terms.ts'
 import { isRequest } from '../memory/requests.ts'
@@ -27,14 +26,10 @@ const importance = { statement: 0.5, question: 0.2, answer: 0.3 } as const
 const longestAnswer = 3_000
 
 /**
- * The parts of a user's turn, kept in the memory or refused, in their order. A turn of requests alone keeps none.
+ * The parts of a user's turn, kept in the memory or refused, in their order, in steps for `inTurns`: yields the characters
+ * that are read in the time of each. A turn of requests alone keeps none.
  * @param end the last words of the turn, where `text` is only its beginning
  */
-export function keepingOfTurn(text: string, redact: Redact = (same) => same, end = ''): readonly Keeping[] {
-  return atOnce(keepingSteps(text, redact, end))
-}
-
-/** The same in steps, for `inTurns`: yields the characters that are read in the time of each. */
 export function* keepingSteps(text: string, redact: Redact, end: string): Generator<number, readonly Keeping[]> {
   const whole = text.trim()
   if (whole === '') return []

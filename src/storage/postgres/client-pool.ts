@@ -1,20 +1,5 @@
 import { isAway } from './errors.ts'
 
-/** Connections of which each serves one transaction after the other. */
-export interface ClientPool<Client> {
-  /**
-   * One that is free, or a new one. Where none can be made while others work or are being made (their server is slow, or has
-   * no more of them), the next that is given back; rejects when the last that works has ended, and the last attempt that was
-   * under way has failed. Attempts that begin later are not waited for: their series may have no end.
-   */
-  take(): Promise<Client>
-  give(client: Client): void
-  /** Tells of one that has ended. */
-  forget(client: Client): void
-  /** Those that are free. */
-  free(): readonly Client[]
-}
-
 interface Waiting<Client> {
   /** The number of the last attempt that it waits for. */
   readonly last: number
@@ -24,8 +9,8 @@ interface Waiting<Client> {
   reject(reason: unknown): void
 }
 
-/** Makes its connections by `connect`. */
-export function createClientPool<Client>(connect: () => Promise<Client>): ClientPool<Client> {
+/** Connections, made by `connect`, of which each serves one transaction after the other. */
+export function createClientPool<Client>(connect: () => Promise<Client>) {
   let free: Client[] = []
   const busy = new Set<Client>()
   /** Numbers of the attempts under way, in their order. */
@@ -55,7 +40,12 @@ export function createClientPool<Client>(connect: () => Promise<Client>): Client
   }
 
   return {
-    async take() {
+    /**
+     * One that is free, or a new one. Where none can be made while others work or are being made (their server is slow, or has
+     * no more of them), the next that is given back; rejects when the last that works has ended, and the last attempt that was
+     * under way has failed. Attempts that begin later are not waited for: their series may have no end.
+     */
+    async take(): Promise<Client> {
       const found = free.pop()
       if (found) {
         busy.add(found)
@@ -77,17 +67,19 @@ export function createClientPool<Client>(connect: () => Promise<Client>): Client
         })
       }
     },
-    give(client) {
+    give(client: Client) {
       if (!busy.has(client)) return
       const next = waiting.shift()
       if (next) return next.resolve(client)
       busy.delete(client)
       free.push(client)
     },
-    forget(client) {
+    /** Forgets one that has ended. */
+    forget(client: Client) {
       free = free.filter((one) => one !== client)
       if (busy.delete(client)) rejectHopeless()
     },
-    free: () => free,
+    /** Those that are free. */
+    free: (): readonly Client[] => free,
   }
 }

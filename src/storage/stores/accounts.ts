@@ -11,7 +11,6 @@ import {
   nameKey,
   type Taken,
   type User,
-  type UserQuery,
 } from '../../accounts/accounts.ts'
 import { AppError } from '../../errors.ts'
 import {
@@ -200,7 +199,7 @@ function* describe(id: string, { username, email }: Pick<User, 'username' | 'ema
   )
 }
 
-function* list({ limit, offset, q = '' }: UserQuery) {
+function* list({ limit, offset, q = '' }: Parameters<AccountStore['list']>[0]) {
   const part = nameKey(q)
   const isWanted = sql`${position}(username_key, ${part}) > 0 OR ${position}(coalesce(email_key, ''), ${part}) > 0`
   const [found, counted] = yield* together(

@@ -1,7 +1,6 @@
 import type {
   Among,
   AnswerRecord,
-  Branch,
   Conversation,
   ConversationSearch,
   ConversationStore,
@@ -261,7 +260,7 @@ function* keep(
 
 function* branch(
   text: ConversationText,
-  conversation: Omit<NewConversation, 'name'> & { readonly branch: Branch },
+  conversation: Omit<NewConversation, 'name'> & Required<Pick<Conversation, 'branch'>>,
   source: string,
   names: readonly string[],
 ) {

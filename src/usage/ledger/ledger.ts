@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Ending, Purpose } from '../../chat/chat.ts'
 import type { Amounts, Cost, CostSource } from '../cost.ts'
 
@@ -119,17 +120,19 @@ export interface RowQuery extends Omit<UsageQuery, 'by' | 'most'> {
   readonly isNewestFirst?: boolean | undefined
 }
 
-/** The attempts of a minute; `cost_nano` is the cost of those with a known price. */
-export interface MinuteSums {
+/** The attempts of a minute. */
+export const minuteSums = z.object({
   /** Its beginning: milliseconds since 1970 UTC. */
-  readonly at: number
-  readonly requests: number
+  at: z.int(),
+  requests: z.int(),
   /** Those that failed or broke off. */
-  readonly failed: number
-  readonly cost_nano: number
-  /** The mean of the streamed ones: milliseconds; null where there is none. */
-  readonly first_ms: number | null
-}
+  failed: z.int(),
+  /** Of those with a known price, in 10^-9 USD. */
+  cost_nano: z.int(),
+  /** The mean time to the first content of streamed answers: milliseconds; null where there was none. */
+  first_ms: z.number().nullable(),
+})
+export type MinuteSums = z.output<typeof minuteSums>
 
 /** Keeps the ledger: rows, and their sums by day, user, key, plugin and model, always written together. */
 export interface LedgerStore {

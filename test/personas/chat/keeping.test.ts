@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
-import { keepingOfAnswer, keepingOfTurn, partsOf, type Refusal, refusalOf } from '../../../src/personas/chat/keeping.ts'
+import { keepingOfAnswer, keepingSteps, partsOf, type Refusal, refusalOf } from '../../../src/personas/chat/keeping.ts'
+import { atOnce } from '../../../src/process/heavy-turns.ts'
 import { testData } from '../../helpers/data.ts'
 import { fixture } from '../../helpers/fixture.ts'
 import { pluck } from '../../helpers/pluck.ts'
@@ -14,6 +15,10 @@ const { refused, kept } = fixture<{
   readonly refused: Readonly<Record<Exclude<Refusal, 'no words'>, readonly string[]>>
   readonly kept: readonly string[]
 }>('personas/keeping.json')
+
+function keepingOfTurn(text: string, redact = (same: string) => same, end = '') {
+  return atOnce(keepingSteps(text, redact, end))
+}
 
 for (const [reason, texts] of Object.entries(refused))
   test(`${reason} is refused in every language`, () => {

@@ -7,6 +7,7 @@ import {
   timesIn,
   timesOfQuery,
 } from '../../../src/personas/memory/time-words.ts'
+import { fixture } from '../../helpers/fixture.ts'
 import { suite } from '../../helpers/suite.ts'
 
 const test = suite('words for times')
@@ -23,95 +24,7 @@ function said(text: string): string {
 }
 
 /** Per language: yesterday, last week, two weeks ago, in March, last year. */
-const questions = {
-  en: [
-    'where did I go yesterday',
-    'what did I do last week',
-    'I met Grace two weeks ago',
-    'the garden in March',
-    'what did we buy last year',
-  ],
-  de: [
-    'wo war ich gestern',
-    'was habe ich letzte Woche gemacht',
-    'was sagte ich vor zwei Wochen',
-    'der Garten im März',
-    'was war letztes Jahr',
-  ],
-  fr: [
-    'où étais-je hier',
-    "qu'ai-je fait la semaine dernière",
-    'je l’ai vu il y a deux semaines',
-    'le jardin en mars',
-    "nos vacances de l'année dernière",
-  ],
-  es: [
-    'dónde estuve ayer',
-    'qué hice la semana pasada',
-    'lo vi hace dos semanas',
-    'el jardín en marzo',
-    'qué compré el año pasado',
-  ],
-  it: [
-    'dove ero ieri',
-    'cosa ho fatto la settimana scorsa',
-    "l'ho visto due settimane fa",
-    'il giardino a marzo',
-    "dove eravamo l'anno scorso",
-  ],
-  pt: [
-    'onde eu estava ontem',
-    'o que fiz na semana passada',
-    'eu o vi há duas semanas',
-    'o jardim em março',
-    'o que comprei no ano passado',
-  ],
-  nl: [
-    'waar was ik gisteren',
-    'wat deed ik vorige week',
-    'ik zag hem twee weken geleden',
-    'de tuin in maart',
-    'wat kochten we vorig jaar',
-  ],
-  pl: [
-    'gdzie byłem wczoraj',
-    'co robiłem w zeszłym tygodniu',
-    'widziałem go dwa tygodnie temu',
-    'ogród w marcu',
-    'co było w zeszłym roku',
-  ],
-  ru: [
-    'где я был вчера',
-    'что я делал на прошлой неделе',
-    'я видел его две недели назад',
-    'сад в марте',
-    'что было в прошлом году',
-  ],
-  sv: [
-    'var var jag igår',
-    'vad gjorde jag förra veckan',
-    'jag såg honom för två veckor sedan',
-    'trädgården i mars',
-    'vad köpte vi förra året',
-  ],
-  tr: [
-    'dün neredeydim',
-    'geçen hafta ne yaptım',
-    'onu iki hafta önce gördüm',
-    'bahçe martta nasıldı',
-    'geçen yıl ne aldık',
-  ],
-  uk: [
-    'де я був вчора',
-    'що я робив минулого тижня',
-    'я бачив його два тижні тому',
-    'сад у березні',
-    'що було минулого року',
-  ],
-  zh: ['我昨天去了哪里', '我上周做了什么', '两周前我见了他', '3月的花园', '我们去年买了什么'],
-  ja: ['昨日どこへ行った', '先週何をした', '二週間前に会った', '3月の庭', '去年何を買った'],
-  ko: ['어제 어디 갔어', '지난주에 뭐 했어', '두 주 전에 만났어', '3월의 정원', '작년에 뭐 샀어'],
-}
+const questions = fixture<Readonly<Record<string, readonly string[]>>>('personas/questions-of-times.json')
 
 const spans = [
   '2026-05-13..2026-05-14',
