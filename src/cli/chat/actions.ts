@@ -39,7 +39,8 @@ export async function runChat(cli: Cli, words: readonly string[], asked: ChatOpt
     const { text, prompt } = compose(typed, (asked.file ?? []).length > 0)
     const chosen = withFormat({ ...options, ...given({ prompt }) }, check, text)
     const title = titleOf(words.join(' '), text, attached)
-    if (text !== '' || attached.files.length > 0) return await askOnce(cli, { text, attached, title }, chosen, check)
+    if (text.trim() !== '' || attached.files.length > 0)
+      return await askOnce(cli, { text, attached, title }, chosen, check)
     const asksOnce = options.dryRun || options.count || options.jsonStream || options.maxCost !== undefined
     if (words.join('') !== '' || check || asksOnce || !(await canAsk(cli)))
       throw new AppError('usage', 'Nothing to ask: give a text, pipe one in, or name a file with -f')

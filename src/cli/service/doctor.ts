@@ -164,12 +164,12 @@ async function runner(app: App): Promise<{ detail: string }> {
   return { detail: models ? `${ollama.url} has ${counted(models.length, 'model')}` : `no answer at ${ollama.url}` }
 }
 
-/** Checks that a question without a model's name is answered: by the active plugin, or on this machine. */
+/** Checks that a question without a model's name has a model, without asking it: that may cost money. */
 async function chats(app: App, findings: Finding[]): Promise<{ detail: string } | undefined> {
   const active = app.plugins
     .list()
     .find((plugin) => plugin.active && plugin.type !== 'tts' && plugin.type !== 'embedding')
-  if (active?.key_set) return { detail: `${active.name} answers` }
+  if (active?.key_set) return { detail: `${active.name} is set up; aichat plugin test ${active.id} asks it` }
   const { ollama, embedded } = await app.chat()
   if ((await ollama.models())?.some(({ embedding }) => !embedding) || embedded.models().length > 0)
     return { detail: 'a model on this machine answers' }

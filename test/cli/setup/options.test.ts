@@ -27,7 +27,7 @@ test('sets up a provider, and prints what is set', async () => {
   assert.equal([other.code, other.stdout], [0, 'openai:gpt-4.1\n'], other.stderr)
   const { stdout } = await runMain(['doctor'], scene)
   assert.match(stdout, /^Next: .+\n\n/)
-  assert.match(stdout, /ok +chats: OpenAI answers/)
+  assert.match(stdout, /ok +chats: OpenAI is set up; aichat plugin test openai asks it/)
 })
 
 test('finds the provider by the key, and sends none to another provider than its own', async () => {
