@@ -29,9 +29,9 @@ test('leads from nothing to an answer without a terminal: administrator, key, qu
   try {
     const { page, troubles } = await browser.open(daemon.url)
     await page.getByLabel('Password').fill(goodPassword)
-    const enter = () => page.keyboard.press('Enter')
-    await failAtFirst(page, '**/api/auth/setup', enter)
-    await enter()
+    const submit = (field: string) => () => page.getByLabel(field).press('Enter')
+    await failAtFirst(page, '**/api/auth/setup', submit('Password'))
+    await submit('Password')()
     await page.getByRole('heading', { name: 'Connect a provider' }).waitFor()
 
     // A wrong key is tried, said to be wrong, and not kept.
@@ -42,9 +42,9 @@ test('leads from nothing to an answer without a terminal: administrator, key, qu
     assert.is(daemon.installation.app.plugins.get('custom').state, 'key_missing')
 
     await page.getByLabel('Key').fill(key)
-    for (const step of ['key', 'test']) await failAtFirst(page, `**/api/plugins/custom/${step}`, enter)
-    await failAtFirst(page, '**/api/plugins/activate/custom', enter)
-    await enter()
+    for (const step of ['key', 'test']) await failAtFirst(page, `**/api/plugins/custom/${step}`, submit('Key'))
+    await failAtFirst(page, '**/api/plugins/activate/custom', submit('Key'))
+    await submit('Key')()
     await page.getByLabel('Message').fill('What is a monad?')
     await page.keyboard.press('Enter')
     await page.getByText('monoid').waitFor()

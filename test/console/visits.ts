@@ -31,6 +31,8 @@ export async function failAtFirst(page: Page, path: string, act: () => Promise<v
     await page.route(path, answer, { times: 1 })
     await act()
     await page.getByRole('alert').filter({ hasText: text }).first().waitFor()
+    // A button that is still at work takes no second press.
+    await page.waitForFunction('!document.querySelector("[aria-busy=true]")')
   }
 }
 
