@@ -45,9 +45,9 @@ export type SpeechRouter = ReturnType<typeof createSpeechRouter>
 
 /** Default model names of OpenAI's clients: any speech plugin may answer them. */
 const anyModel = /^(?:tts-1(?:-hd)?|gpt-4o(?:-mini)?-tts.*)$/i
-const health = z.looseObject({
-  status: z.string(),
-  model_loaded: z.boolean(),
+/** What every speech server says of itself at `/health`. */
+const shortHealth = z.looseObject({ status: z.string(), model_loaded: z.boolean() })
+const health = shortHealth.extend({
   engine: z.string(),
   model: z.string(),
   device: z.string(),
@@ -63,8 +63,9 @@ export function createSpeechRouter(parts: SpeechRouterParts) {
   return {
     /**
      * Speaks by the plugin that the model names, else the active tts plugin, else the first server that has the voice.
-     * A plugin that points at a closed port of this machine is answered in this process. A description is spoken by the
-     * server that designs voices, a recording by one that clones.
+     * A shipped plugin that points at a closed port of this machine is answered in this process, and so is one whose own
+     * port another program has, which gets no text. A description is spoken by the server that designs voices, a
+     * recording by one that clones.
      */
     async speak({ permits, ...request }: RoutedSpeech, signal?: AbortSignal): Promise<SpeechAnswer> {
       const { voice } = request
@@ -78,11 +79,14 @@ export function createSpeechRouter(parts: SpeechRouterParts) {
       const local = isServerId(plugin.id) ? plugin.id : undefined
       for (const name of request.speakers ?? [voice ?? ''])
         if (local && name && !name.includes('/')) findVoice(readManifest(local), name)
+      const answeredHere = local && isLocal(plugin.endpoint) ? local : undefined
+      if (answeredHere && hasOwnPort(plugin, answeredHere) && !(await isSpeechServer(plugin.endpoint, signal)))
+        return speakHere(parts.open(answeredHere), request, signal)
       try {
         return await ask(plugin, request, signal)
       } catch (reason) {
-        if (!local || !isRefused(reason) || !isLocal(plugin.endpoint)) throw explained(plugin, reason)
-        return speakHere(parts.open(local), request, signal)
+        if (!answeredHere || !isRefused(reason)) throw explained(plugin, reason)
+        return speakHere(parts.open(answeredHere), request, signal)
       }
     },
     /** The place that such a text is spoken at first, for the ledger: null for this machine. Throws as `speak` does. */
@@ -114,22 +118,35 @@ export function createSpeechRouter(parts: SpeechRouterParts) {
 
   async function healthOf(server: ServerId, signal?: AbortSignal): Promise<ServerHealth> {
     const plugin = parts.plugins().find(({ id }) => id === server)
-    const url = new URL('/health', plugin?.endpoint ?? `http://127.0.0.1:${readManifest(server).port}`)
+    const address = plugin?.endpoint ?? `http://127.0.0.1:${readManifest(server).port}`
     try {
-      const reply = await parts.send({
-        method: 'GET',
-        url: url.href,
-        headers: { accept: 'application/json' },
-        timeouts: { connect: 1000, firstByte: 2000, idle: 2000 },
-        ...(signal ? { signal } : {}),
-      })
-      return { ...health.parse(JSON.parse(await reply.text(errorLimit))), server, url: url.origin }
+      return { ...health.parse(await askHealth(address, signal)), server, url: new URL(address).origin }
     } catch {
       signal?.throwIfAborted()
       const service = parts.open(server)
       // `health` then shows the failure.
       await service.load('engine').catch(() => {})
       return { ...service.health(), server, url: null }
+    }
+  }
+
+  async function askHealth(address: string, signal?: AbortSignal): Promise<unknown> {
+    const reply = await parts.send({
+      method: 'GET',
+      url: new URL('/health', address).href,
+      headers: { accept: 'application/json' },
+      timeouts: { connect: 1000, firstByte: 5000, idle: 2000 },
+      ...(signal ? { signal } : {}),
+    })
+    return JSON.parse(await reply.text(errorLimit))
+  }
+
+  async function isSpeechServer(address: string, signal?: AbortSignal): Promise<boolean> {
+    try {
+      return shortHealth.safeParse(await askHealth(address, signal)).success
+    } catch {
+      signal?.throwIfAborted()
+      return false
     }
   }
 
@@ -251,6 +268,11 @@ function isRefused(reason: unknown): boolean {
   for (let error = reason; error instanceof Error; error = error.cause)
     if (refusals.has((error as NodeJS.ErrnoException).code)) return true
   return reason instanceof AggregateError && reason.errors.some(isRefused)
+}
+
+/** Whether a plugin has the port that its server listens on by default: at another one, its user chose who listens. */
+function hasOwnPort({ endpoint }: PluginManifest, server: ServerId): boolean {
+  return new URL(endpoint).port === String(readManifest(server).port)
 }
 
 function isLocal(endpoint: string): boolean {

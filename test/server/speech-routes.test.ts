@@ -1,4 +1,5 @@
 // Some with --all only: many processes.
+import { createServer } from 'node:http'
 import OpenAI from 'openai'
 import * as assert from 'uvu/assert'
 import { parseWav, writeWav } from '../../speech/audio/wav.ts'
@@ -120,6 +121,20 @@ test('a plugin on another machine that cannot be reached is unavailable, and nob
     await install(moved('far-tts', 'http://127.0.0.1:9'))
     await activate('far-tts')
     assert.is((await post(url, { input: 'Hi', model: 'far-tts' })).status, 503)
+  }))
+
+test('a program that took the port of a speech server gets no text: the speech is made in process', () =>
+  withServer(async ({ url, install }) => {
+    const asked: string[] = []
+    const foreign = createServer(({ method, url: path }, response) => {
+      asked.push(`${method} ${path}`)
+      json(response, 200, { status: 'ok' })
+    }).listen(8200, '127.0.8.200')
+    await install(moved('voxb-tts', 'http://127.0.8.200:8200'))
+    const response = await post(url, { input: 'A secret.', model: 'voxb-tts' })
+    assert.is(response.headers.get('x-speech-engine'), 'embedded')
+    assert.equal(asked, ['GET /health'])
+    foreign.close()
   }))
 
 test.whole('the operations speak, design, clone, and list voices and health', () =>
