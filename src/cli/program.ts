@@ -78,6 +78,7 @@ export function buildProgram(cli: Cli, word?: string): CliCommand {
     .configureOutput({ writeOut: (text) => void cli.helpTexts.push(text), writeErr: () => {} })
     .configureHelp({
       helpWidth: Math.max(40, Math.min(cli.io.columns, 110)),
+      minWidthToWrap: 20,
       commandDescription: (command) => sentence(command.description()),
       formatHelp: (command, help) =>
         command === program && !program.listsAll

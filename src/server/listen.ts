@@ -67,6 +67,21 @@ export async function openServer(handler: NodeHandler, options: ListenOptions): 
   }
 }
 
+/** Throws `unavailable`, naming each of these addresses that cannot be had; it leaves those free that can. */
+export async function refuseTaken(places: readonly ListenOptions[]): Promise<void> {
+  const failures: AppError[] = []
+  for (const place of places) {
+    const code = await bindFailure(place.host, place.port)
+    if (code) failures.push(await listenFailure(Object.assign(new Error(code), { code }), place))
+  }
+  if (failures.length < 2) {
+    if (failures[0]) throw failures[0]
+    return
+  }
+  const details = failures.flatMap(({ message, details: lines }) => [message, ...lines.map((line) => `  ${line}`)])
+  throw new AppError('unavailable', `${failures.length} servers cannot start`, { details })
+}
+
 /**
  * Listens likewise for workers: hands each connection over, of which nothing is read here. Never finishes answers and
  * speaks no TLS, since the workers do.

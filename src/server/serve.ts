@@ -20,7 +20,7 @@ import { openServiceAccounts, type ServiceIo } from './first-run.ts'
 import { createServer, type NodeHandler, type ServerParts, type ServerState } from './http-server.ts'
 import type { Identify } from './identity.ts'
 import { createLineWriter } from './line-writer.ts'
-import { type Listening, openServer } from './listen.ts'
+import { type Listening, openServer, refuseTaken } from './listen.ts'
 import { createLog, type Log, logFormat } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { requestLog } from './request-log.ts'
@@ -98,6 +98,8 @@ export async function serve(
   let upkeep: Maintenance | undefined
   let stopLooking: (() => void) | undefined
   try {
+    const ownAt = (port: number) => ownServiceAt(settings.paths.state, port)
+    await refuseTaken(plan.map((place) => ({ ...place, ownAt })))
     const parts = { app, state, metrics, origin }
     const certificate = app.settings.tls && readTls(app.settings.tls)
     if (options.pull) await pullWeights(app, log, plan, options, io.signal)
@@ -115,11 +117,7 @@ export async function serve(
       if (service) services.set(name, service)
       const observe = requestLog(log, app, name)
       const handler = await handlerOf({ ...parts, observe }, service, accounts?.identify)
-      const listenOptions = {
-        ...place,
-        tls: certificate,
-        ownAt: (port: number) => ownServiceAt(settings.paths.state, port),
-      }
+      const listenOptions = { ...place, tls: certificate, ownAt }
       const server =
         crew && !service
           ? await crew.open({

@@ -124,7 +124,7 @@ function collect(environment: Environment, stored: StoredSettings, paths: Paths)
     paths,
     /** The environment at start, for settings that name a variable: provider keys. */
     environment: Object.freeze({ ...environment }),
-    listen: { host: value('api.host'), port: port(value('api.port'), 'api.port', problems) },
+    listen: { host: value('api.host'), port: count('api.port', 0, 65_535) },
     /** The files of the certificate and its key; undefined without TLS. */
     tls: tlsFiles(value('api.tls_cert'), value('api.tls_key'), problems),
     /** How long answers under way may take once the service stops: milliseconds. */
@@ -348,13 +348,6 @@ function truth(text: string, name: SettingName, problems: string[]): boolean {
   if (['true', '1', 'yes', 'on'].includes(value)) return true
   if (!['false', '0', 'no', 'off'].includes(value)) problems.push(`${label(name)} must be true or false, not "${text}"`)
   return false
-}
-
-function port(text: string, name: SettingName, problems: string[]): number {
-  const value = Number(text)
-  if (Number.isInteger(value) && value >= 0 && value <= 65535) return value
-  problems.push(`${label(name)} must be a port from 0 to 65535, not "${text}"`)
-  return 0
 }
 
 /** More guesses in 15 minutes would leave a weak password unprotected. */

@@ -6,7 +6,7 @@ import { suite } from '../../helpers/suite.ts'
 
 const test = suite('a settings file with values that make no sense')
 
-const wrongPort = 'api.port must be a port from 0 to 65535, not "x"'
+const wrongPort = 'api.port must be a whole number from 0 to 65535, not "x"'
 const wrongKeep = 'chat.keep) must be true or false, not "maybe"'
 
 test('is named beside its faults by every other command, and mended by those about settings', async () => {
@@ -30,7 +30,7 @@ test('is named beside its faults by every other command, and mended by those abo
     assert.match(stderr, wrongKeep)
   }
 
-  const again = await home.aichat(['config', 'set', 'api.port', 'x'])
+  const again = await home.aichat(['config', 'set', 'api.port', ''])
   assert.is(again.code, 78)
   assert.not.match(again.stderr, wrongKeep, 'what is wrong elsewhere is no fault of this value')
   const first = await home.aichat(['config', 'set', 'api.port', '3002'])

@@ -96,6 +96,10 @@ test.whole(
       assert.match(second.stderr, 'or choose another port: --voxa-tts-port\n')
       const api = await refused(['api', ...local, taken])
       assert.match(api.stderr, `so api cannot start: the voxa-tts of an aichat (pid `)
+      const two = await refused([...local, taken, ...flags])
+      assert.match(two.stderr, /^aichat: 2 servers cannot start\n/)
+      for (const name of ['api', 'voxa-tts'])
+        assert.match(two.stderr, `  The port ${taken} is taken, so ${name} cannot`)
     })
   },
 )
