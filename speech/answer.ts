@@ -21,7 +21,6 @@ export interface SpeechAnswer {
 /** The form of audio that is sent while it is made: a file, or the events of `word-events.ts`. The names are OpenAI's. */
 export type StreamFormat = 'audio' | 'sse'
 
-/** How a text is answered. */
 interface AnswerForm {
   /** How audio is sent while it is made; without it the answer begins when all is spoken. */
   readonly stream?: StreamFormat | undefined

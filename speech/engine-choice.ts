@@ -20,11 +20,9 @@ export interface EngineRequest {
 }
 
 export interface EngineChoice extends Pick<EngineProcessOptions, 'module' | 'options' | 'environment' | 'openMs'> {
-  /** The engine's id. */
   readonly id: string
   /** True when the server's own model speaks, false when another engine replaces it. */
   readonly own: boolean
-  /** The device of the engine. */
   readonly device: string
   /** The reason why it is not the server's own model, or not the requested device. */
   readonly reason?: string

@@ -58,7 +58,6 @@ export function createMeasuredPace() {
 
 /** For the log. */
 export interface SpeakingLog {
-  /** Called for every chunk that was skipped. */
   onSkip?(event: { readonly chunk: number; readonly total: number; readonly reason: string }): void
   /** Called with the number of pieces in letters or signs that the engine does not know. */
   onUnspoken?(event: { readonly pieces: number }): void

@@ -125,12 +125,10 @@ export class AppError extends Error {
     return this.provider?.code ?? this.code
   }
 
-  /** The HTTP status of this failure. */
   get status(): number {
     return failures[this.code].status
   }
 
-  /** The exit code of this failure. */
   get exit(): number {
     return failures[this.code].exit
   }

@@ -3,7 +3,6 @@ import { tagsOf } from './tags.ts'
 import { wavHeader } from './wav.ts'
 
 interface AudioFormat {
-  /** The media type. */
   readonly type: string
   /** The endings of its files, without the dot. */
   readonly endings: readonly string[]
@@ -38,7 +37,6 @@ export function formatOfEnding(ending: string): FormatName | undefined {
   return formatNames.find((name) => (formats[name].endings as readonly string[]).includes(wanted))
 }
 
-/** The media types, by the names of the formats. */
 export const mediaTypes = formatNames.map((name) => formats[name].type)
 
 /** A file of speech: its format, and what its tags say. */

@@ -14,7 +14,6 @@ const silence = 200
 /** The part of the WebAssembly API that is used here; TypeScript describes it only together with the browser. */
 declare const WebAssembly: { compile(bytes: Uint8Array): Promise<object> }
 
-/** LAME's compiled program. */
 let program: Promise<object> | undefined
 
 /** Loads LAME, which is compiled once. Throws `unavailable` where its package is missing. */

@@ -49,7 +49,6 @@ export function openWavReader(body: AsyncIterable<Uint8Array>) {
   }
 }
 
-/** The samples of a whole WAV stream. */
 export interface WavSamples {
   /** 16-bit little-endian, mono. */
   readonly samples: Buffer

@@ -40,7 +40,6 @@ export function codecShape({ transformer }: CodecHalf, { mimi, gelu }: CodecSett
   return { ...transformer, ...mimi, ...kyutaiLayers(gelu) }
 }
 
-/** The decoder of one model. */
 export interface MimiDecoder {
   readonly seanet: Seanet
   readonly shape: CodecShape

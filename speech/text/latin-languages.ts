@@ -22,7 +22,6 @@ const weights = {
   /** The weight of the text without names, relative to the whole, once it has `restLetters` letters. */
   rest: 4,
   restLetters: 12,
-  /** The score of a language that is absent. */
   absent: 0.45,
   /** Added to a language's score, times the square of the share of its common words in the text. */
   commonWords: 0.25,

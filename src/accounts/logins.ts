@@ -81,7 +81,6 @@ export function createLogins(parts: LoginParts) {
   const { store, passwords, tokens, rules, clock } = parts
   const limitOf = (kind: string, what: string, most: () => number) =>
     createLoginLimit({ store: parts.failures, kind, what, most })
-  /** The limiter of login attempts. */
   const limit = limitOf('login', 'Too many failed login attempts', () => rules.limits.loginAttempts)
   const changes = limitOf('password', 'Too many wrong passwords', () => wrongPasswords)
   const newcomers = createRateLimit(registrations, parts.now)

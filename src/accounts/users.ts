@@ -82,7 +82,6 @@ export interface AuditEntry {
 
 /** Chooses entries of the audit table. Times are milliseconds since 1970, both included. */
 export interface AuditQuery {
-  /** The id of the actor. */
   readonly actor?: string | undefined
   /** An action, or the area of several: `users` for `users.create` and its like. */
   readonly action?: string | undefined
@@ -92,7 +91,6 @@ export interface AuditQuery {
   readonly offset: number
 }
 
-/** An entry as it is read. */
 export interface AuditRecord {
   readonly at: number
   readonly actor: string | null

@@ -123,7 +123,6 @@ export function openChat(parts: ChatParts) {
     reasoning,
     ollama,
     embedded,
-    /** Sends to the providers. */
     send: client.send,
     async close() {
       await client.close()

@@ -73,7 +73,6 @@ export interface App {
   readonly tokens: TokenCounts
   /** The chats since this process began. */
   readonly chats: ChatCounts
-  /** The speech that this process made. */
   readonly speechCounts: SpeechCounts
   /** The files that were taken in since this process began. */
   readonly imports: ReturnType<typeof createImportCounts>
@@ -102,9 +101,7 @@ export interface App {
   speech(): Promise<SpeechRouter>
   /** Backups of everything; opens no storage. */
   backups(): Promise<Backups>
-  /** The MCP servers with tools for chats. */
   toolServers(): Promise<ToolServers>
-  /** The prices of models. */
   prices(): Promise<Prices>
   /** The ledger of usage, prices and limits. */
   usage(): Promise<UsageArea>
@@ -121,7 +118,6 @@ export interface App {
   checkStorage(): Promise<string>
   /** Takes over changed settings, secrets and plugins; undefined for a command, which reads them at its start. */
   readonly reloader: Reloader | undefined
-  /** The record of the service that this process is. */
   readonly service: OwnRecord | undefined
   /** The workers of this service; undefined where one process serves alone. */
   readonly crew: Crew | undefined
@@ -141,9 +137,7 @@ export interface AppOptions {
   readonly examines?: boolean
   /** How a daemon takes over changes; no command loads it. */
   readonly reloads?: typeof createReloader
-  /** The record of the daemon. */
   readonly record?: OwnRecord
-  /** The workers of the daemon. */
   readonly crew?: Crew | undefined
   /** A worker of a daemon: jobs behind the answers are those of the daemon's owner. */
   readonly worker?: WorkerPlace

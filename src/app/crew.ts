@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { PluginHealth } from '../chat/chat.ts'
 import type { RateDesk } from '../usage/usage.ts'
 
-/** A worker process of a service, as its status shows it. */
 export const workerState = z.object({
   /** From 1 on. A process that takes the place of another has its number. */
   worker: z.int(),
@@ -13,7 +12,6 @@ export const workerState = z.object({
   started_at: z.int(),
   /** Processes that ended in its place. */
   restarts: z.int(),
-  /** Connections of clients. */
   connections: z.int(),
   memory_bytes: z.int(),
   /** User and system time of the process. */

@@ -6,7 +6,6 @@ import { addressRange, connectionSentence, deadlineReached, type HttpResponse, h
 import { openHttpClient, type Resolve } from '../http-client/http-client.ts'
 import { version } from '../version.ts'
 
-/** A file of the web. */
 export interface FetchedFile {
   /** The address that gave it, after redirects. */
   readonly url: string
@@ -86,7 +85,6 @@ async function exchange(url: URL, allowed: number, { limit, signal, endsAt }: Bo
   }
 }
 
-/** The address that a redirect leads to. */
 function redirectOf({ status, headers: { location } }: HttpResponse, from: URL): URL | undefined {
   if (![301, 302, 303, 307, 308].includes(status)) return undefined
   const isAddress = location !== undefined && URL.canParse(String(location), from.href)

@@ -42,7 +42,6 @@ export interface PersonaAreaParts {
   readonly settings: Settings
   /** Adaptation and backups; opened when they are needed. */
   readonly packages: () => Promise<Pick<PackageArea, 'adaptation' | 'backups'>>
-  /** The file of the built-in word vectors. */
   readonly vectorFile: string
   /** Takes the keys of this installation out of a text. */
   readonly redact: (text: string) => string

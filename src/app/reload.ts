@@ -11,7 +11,6 @@ import {
 /** Checks a part of the next state and throws when it is bad; the returned function takes it over and cannot fail. */
 export type Prepare = (next: Settings) => (() => void) | undefined
 
-/** The outcome of a reload. */
 export interface Reloaded {
   /** Names of settings that changed and are in force. */
   readonly changed: readonly string[]
@@ -47,7 +46,6 @@ export function createReloader({ live, overrides, reloadSecrets, reloadPlugins }
   }
   /** Parts that are checked before anything is taken over; faces add theirs. */
   const parts = new Set<Prepare>()
-  /** Called with each outcome. */
   const listeners = new Set<(outcome: Reloaded | AppError) => void>()
   return {
     parts,

@@ -47,7 +47,6 @@ export interface BackupParts {
   /** Days for which data from before a restore is kept. */
   readonly daysBeforeRestore: number
   readonly program: string
-  /** The names of the provider keys that are set. */
   readonly keyNames: () => readonly string[]
   readonly passphrase: () => Promise<string | undefined>
   readonly clock: () => number
@@ -153,7 +152,6 @@ export function createBackups(parts: BackupParts) {
         .then((kept) => kept.length > 0)
         .catch(() => true)
     },
-    /** The paths with the data from before restores. */
     beforeRestores: () => keptFromBefore(places).map(({ path }) => path),
     removeBeforeRestores,
   }

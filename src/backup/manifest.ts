@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { damaged, unsupported } from '../formats/formats.ts'
 
-/** The place of the database in a backup. */
 export const databasePart = 'database/aichat.db'
 
 /** The first member of a backup. */

@@ -16,7 +16,6 @@ import { beforeRestore, stampOf } from './before-restore.ts'
 import { databasePart, type Manifest } from './manifest.ts'
 import { copiedFiles, foldersOf, type Places, settingsFilesOf } from './work.ts'
 
-/** A restore that was done. */
 export interface Restored extends RestoredAccounts {
   readonly created_at: number
   readonly users: number
@@ -88,7 +87,6 @@ function sweep(places: Places): void {
     for (const name of listFolder(folder)) if (pattern.test(name)) rmSync(join(folder, name), { recursive: true })
 }
 
-/** The database and the folders of its files. */
 function databaseMoves(path: string, folder: string, staged: string, before: string, places: Places): readonly Move[] {
   return [
     ...folderMoves(places, folder, staged, before),

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 
-/** A backup where it is kept. */
 export interface KeptBackup {
   readonly name: string
   /** Milliseconds since 1970 UTC, by its name. */

@@ -232,7 +232,6 @@ const outOfTime: Failure = {
   code: 'TIMEOUT',
 }
 
-/** The name under which a target's circuit is kept. */
 function circuitName(target: Pick<Target, 'plugin' | 'runner' | 'model'>): string {
   return `${target.plugin ?? `local:${target.runner}`}|${target.model}`
 }

@@ -82,7 +82,6 @@ export function createCircuits(now: () => number) {
     close(prefix: string) {
       for (const name of circuits.keys()) if (name.startsWith(prefix)) circuits.delete(name)
     },
-    /** The states by name, for status pages. */
     states: () => new Map([...circuits].map(([name, circuit]) => [name, stateOf(circuit, now())])),
   }
 }

@@ -36,7 +36,6 @@ export class FollowedAttempt {
     this.#parts.watch?.delivered?.(tokens, usage)
   }
 
-  /** The answer has ended in this way. */
   ended(outcome: ChatOutcome, cost?: BookedCost): void {
     this.#parts.watch?.ended?.(outcome, { cost })
     if (outcome === 'answered') this.#parts.counts?.answered(this.#target, this.#seconds())

@@ -9,7 +9,6 @@ export interface RequestFacts {
   readonly user: string
   readonly key?: string | undefined
   readonly purpose: Purpose
-  /** The model as the caller named it. */
   readonly model?: string | undefined
   /** The persona as the caller named it, and how many of its memories went in. */
   readonly persona?: string | undefined
@@ -19,7 +18,6 @@ export interface RequestFacts {
 /** A followed request: its course so far, never its content. */
 export interface FollowedRequest {
   readonly id: string
-  /** The id of the HTTP request. */
   readonly requestId: string | undefined
   readonly facts: RequestFacts
   /** Milliseconds since 1970 UTC. */

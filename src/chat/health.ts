@@ -20,7 +20,6 @@ export interface AttemptCount {
   readonly count: number
 }
 
-/** The circuit of one target. */
 export interface TargetCircuit {
   readonly plugin: string | null
   readonly runner: string | null

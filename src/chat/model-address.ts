@@ -12,7 +12,6 @@ export function personaIn(model: string | null | undefined): string | undefined 
   })
 }
 
-/** The beginning of a model that is a persona. */
 export const personaPrefix = 'persona:'
 
 /** A model with a part before its first colon that looks like the name of a plugin, one that is not installed. */

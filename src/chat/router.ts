@@ -100,7 +100,6 @@ export interface RouterParts {
   readonly now: () => number
   /** Counts requests for limits and the ledger; undefined counts nothing. */
   readonly metering?: Metering | undefined
-  /** Counts chats for the metrics of a service. */
   readonly counts?: ChatCounts | undefined
   /** Keeps the window that a refusal showed, for later requests of the day. */
   readonly learn: (target: Target, tokens: number) => void
@@ -485,7 +484,6 @@ function requestFor(
 /** The place of chats for which no plugin is active and no local runner is there. */
 const nowhere: MeteredPlace = { plugin: null, model: 'other' }
 
-/** The attempt of a place that a limit refuses. */
 function limited({ plugin, runner, model }: Target, { reason }: PlaceRefused): AttemptFailed {
   const attempt: Attempt = {
     plugin,

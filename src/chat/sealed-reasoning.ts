@@ -11,7 +11,6 @@ export interface ReasoningPlace {
 
 /** Reasoning of providers on its way through clients: they keep it, and can neither read nor make it. */
 export interface ReasoningSeals {
-  /** Seals reasoning for one user and place. */
   sealFor(user: string | undefined, place: ReasoningPlace): SealReasoning
   /** Opens texts that were sealed for the same user and place, and no others. */
   openFor(user: string | undefined, place: ReasoningPlace): OpenReasoning

@@ -13,9 +13,7 @@ export type ToldAttempt = Omit<Attempt, 'duration_ms'> & Partial<Pick<Attempt, '
  * Follows one request through the core, for its log line and observers. Made by the face that received the request.
  */
 export interface RequestWatch {
-  /** The id of the HTTP request. */
   readonly requestId?: string | undefined
-  /** Called before a place is asked. */
   asks?(place: AskedPlace): void
   /** Called once the place that is asked begins to stream, before the first content. */
   accepted?(): void

@@ -1,7 +1,6 @@
 import { AppError } from '../errors.ts'
 import { type ChildModule, childMemory, inTime, spawnChild } from '../process/process.ts'
 
-/** The text of a document of another format. */
 export interface DocumentText {
   readonly text: string
   /** The title that the document gives itself; absent for none. */

@@ -1,7 +1,6 @@
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
 import { AppError } from '../errors.ts'
 
-/** A text of a PNG, with its keyword. */
 export interface PngText {
   readonly keyword: string
   readonly text: string

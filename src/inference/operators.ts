@@ -30,7 +30,6 @@ export function operatorsOf(graph: Nodes) {
     integers: (...values: number[]) => graph.constant('int64', [values.length], BigInt64Array.from(values, BigInt)),
     /** In `shape`, 0 keeps a dimension and -1 takes the rest. */
     reshape: (x: Value, ...shape: number[]) => graph.node('Reshape', [x, operators.integers(...shape)]),
-    /** The dimensions in another order. */
     transpose: (x: Value, ...order: number[]) => graph.node('Transpose', [x], { perm: { ints: order } }),
     /** The parts one behind the other along an axis; their other dimensions are equal. */
     concat: (axis: number, ...parts: Value[]) => graph.node('Concat', parts, { axis: { int: axis } }),

@@ -24,7 +24,6 @@ const storedTypes = {
 
 export type StoredType = keyof typeof storedTypes
 
-/** Where a tensor is in its file. */
 export interface TensorEntry {
   readonly name: string
   readonly dtype: StoredType
@@ -34,7 +33,6 @@ export interface TensorEntry {
   readonly length: number
 }
 
-/** An open file of tensors. */
 export interface TensorFile {
   readonly path: string
   readonly tensors: ReadonlyMap<string, TensorEntry>

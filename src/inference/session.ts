@@ -24,7 +24,6 @@ export function floats(shape: readonly number[], data: Float32Array = new Float3
 }
 
 export interface SessionOptions {
-  /** Names the model in messages. */
   readonly name: string
   /** Where the files lie that a model in memory points to. */
   readonly weightsFolder?: string

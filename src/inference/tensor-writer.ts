@@ -4,7 +4,6 @@ import { open, rename, rm } from 'node:fs/promises'
 import { AppError } from '../errors.ts'
 import { byteLength, type StoredType } from './safetensors.ts'
 
-/** A tensor to write. */
 export interface NewTensor {
   readonly name: string
   readonly dtype: StoredType

@@ -8,7 +8,6 @@ import { type Edition, type KnownFile, type KnownModel, nonCommercialParts } fro
 import type { ModelRecord, Records } from './record.ts'
 import { type FileInfo, HubBusy, type Transfer } from './transfer.ts'
 
-/** The result of a pull. */
 export interface Pulled {
   readonly name: string
   /** The absolute path of the model's folder. */
@@ -28,7 +27,6 @@ export interface PullProgress {
   readonly total: number
 }
 
-/** The inputs of a pull. */
 export interface Plan {
   readonly model: KnownModel
   /** Whether to pull files licensed for non-commercial use only. */

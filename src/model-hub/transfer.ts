@@ -1,7 +1,6 @@
 import { AppError } from '../errors.ts'
 import { type HttpResponse, hostRange, type Send } from '../http/http.ts'
 
-/** A file of a repository on the hub, at a commit. */
 export interface HubFile {
   readonly repository: string
   readonly revision: string

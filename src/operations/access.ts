@@ -2,7 +2,6 @@ import { type MaybePromise, requireScopes, whenThere } from '../accounts/account
 import { AppError } from '../errors.ts'
 import type { Caller, Operation, Role } from './operation.ts'
 
-/** The access rule of an operation. */
 export type AccessRule = Pick<Operation, 'access' | 'blockedInSingleUserMode' | 'scope'>
 
 /** How the installation is used. */

@@ -39,7 +39,6 @@ export interface ReadyChat {
 export interface Keep {
   /** Gives the session its name; by default the words of the question. */
   readonly title?: string
-  /** The files in the question. */
   readonly files?: readonly { readonly name: string; readonly bytes: number }[]
 }
 

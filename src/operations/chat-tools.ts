@@ -17,7 +17,6 @@ import { usdOf } from '../usage/usage.ts'
 /** The calls of tools that have ended, where there are tools; of a stream those so far. */
 type WithCalls = Partial<Pick<Awaited<ReturnType<typeof import('../chat/tools/rounds.ts')['completeRounds']>>, 'calls'>>
 
-/** A stream, with the message of its last round where tools were called in it. */
 export type ToolStream = RoutedStream & WithCalls & { readonly answer?: () => Message | undefined }
 
 /** Asks for a whole answer, with the tools of these servers as far as the operator allows them. */

@@ -140,7 +140,6 @@ const routeReport = z.looseObject({
   forget: z.exactOptional(z.array(z.string())),
   /** How many parts of the user's message become memories with the answer. */
   kept: z.exactOptional(z.int()),
-  /** The id of the persona. */
   persona: z.exactOptional(z.string()),
   /** Absent in the first chunk of a stream; a chunk of its own at the end has it. */
   cost: cost.optional(),
@@ -396,7 +395,6 @@ export const listChatModels = defineOperation({
         id: z.string(),
         /** Null for a model of this machine. */
         plugin: z.string().nullable(),
-        /** Its known facts. */
         ...modelFacts.shape,
       }),
     ),

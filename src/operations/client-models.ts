@@ -16,7 +16,6 @@ export interface ClientModel extends ChatModel {
    * installation was.
    */
   readonly created: number
-  /** The persona that it is. */
   readonly persona?: Persona
 }
 

@@ -1,6 +1,5 @@
 import type { Call, Deed, GuardedOperation, Place } from './operation.ts'
 
-/** A run of an operation. */
 export interface Run {
   readonly input: unknown
   /** Undefined for a stream. */

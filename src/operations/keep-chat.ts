@@ -60,7 +60,6 @@ interface Ending {
 /** The outcome of saving an exchange. */
 export interface Saved {
   readonly warnings: readonly string[]
-  /** The session of a chat with `keep`. */
   readonly session?: ChatPlace
   /** Why it was not saved. */
   readonly unsaved?: FailureCode

@@ -78,7 +78,6 @@ export const limitsInput = z.strictObject(limitFields)
 
 const limitView = z.object({
   subject: z.string(),
-  /** The name of the key. */
   name: z.exactOptional(z.string()),
   rpm: z.int().optional(),
   rpd: z.int().optional(),

@@ -26,7 +26,6 @@ const details = z.object({
   host: z.exactOptional(z.string()),
   /** The service that the local runner forwards it to. */
   forwarded_to: z.exactOptional(z.string()),
-  /** The state of its plugin. */
   state: z.exactOptional(z.string()),
   /** USD per million tokens. */
   price: z.exactOptional(
@@ -148,7 +147,6 @@ async function localDetails(app: App, row: Row): Promise<z.output<typeof details
   }
 }
 
-/** The window that a runner states. */
 function windowOf(context: unknown): { context_window?: number; context_source?: 'runner' } {
   const isStated = typeof context === 'number' && Number.isSafeInteger(context) && context > 0
   return isStated ? { context_window: context, context_source: 'runner' } : {}

@@ -18,7 +18,6 @@ export const modelRow = z.object({
   default: z.boolean(),
   /** The size on the disk, of a model on this machine. */
   bytes: z.exactOptional(z.int()),
-  /** Its known facts. */
   ...modelFacts.shape,
 })
 

@@ -218,7 +218,6 @@ export type Ask = <I extends z.ZodType, O extends z.ZodType>(
   watch?: RequestWatch,
 ) => Promise<z.output<O>>
 
-/** Runs an operation that streams. */
 export type AskStream = <I extends z.ZodType>(
   operation: Operation<I>,
   input: z.input<I>,

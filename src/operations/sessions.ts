@@ -22,7 +22,6 @@ const session = z.object({
   name: z.string(),
   /** The persona that answers in it unless a request names another. */
   persona_id: z.exactOptional(z.string()),
-  /** How many messages it holds. */
   message_count: z.int(),
   /** Of a branch: the first session of its family, the one that it left, and how many messages they have in common. */
   branch: z.exactOptional(z.object({ root: z.string(), of: z.string(), at: z.int() })),

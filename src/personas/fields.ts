@@ -1,4 +1,3 @@
-/** An object of parsed JSON. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** Whether a JSON value is an object. */

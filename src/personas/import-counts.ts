@@ -18,7 +18,6 @@ export function createImportCounts() {
         underWay--
       }
     },
-    /** The imports that are under way. */
     get underWay(): number {
       return underWay
     },

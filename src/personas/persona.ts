@@ -79,7 +79,6 @@ const parameters = z
 /** MCP servers that the persona's chats may use, where the installation allows it; see `aichat mcp`. */
 const servers = z.array(z.string().regex(/^[A-Za-z0-9][\w-]{0,31}$/, 'must be the name of a server')).max(20)
 
-/** The input for a new persona. */
 export const personaInput = z.object({
   name,
   model,
@@ -207,7 +206,6 @@ export interface OpenedPersona {
   readonly lore: number
   /** The hash at the end of its log of adaptation; '' where it has learned nothing. */
   readonly learned: string
-  /** The lines of its profile. */
   readonly profile: readonly ProfileLine[]
   /** Another text after each change of its memories; '' where none is pinned. */
   readonly pinned: string

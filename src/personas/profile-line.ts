@@ -26,7 +26,6 @@ export const profileLine = z.object({
   by: z.enum(['rule', 'model', 'hand']),
   /** Milliseconds since 1970 UTC. */
   created_at: z.int(),
-  /** The memory that it comes from. */
   memory_id: z.exactOptional(z.string()),
   /** The digest of that memory's text, by which a line goes with it also under another id, as after an import. */
   memory_digest: z.exactOptional(z.string()),

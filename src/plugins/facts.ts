@@ -69,10 +69,8 @@ export function createFactBook({ shipped, clock, learned: kept }: FactParts) {
     models.set(model, facts)
     return facts
   }
-  /** The window that was learned today. */
   const learned = (place: string, model: string) => today().get(`${place}\n${model}`)
   return {
-    /** The known facts of a plugin's model. */
     of(plugin: Place, model: string): ModelFacts {
       const facts = statedOf(plugin, model)
       const window = learned(plugin.id, model)

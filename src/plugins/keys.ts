@@ -176,7 +176,6 @@ export function allNamesOf(manifest: PluginManifest): readonly string[] {
   return names
 }
 
-/** The variables of a plugin's further keys. */
 function furtherNames({ auth }: PluginManifest): readonly string[] {
   return auth.key_env === '' ? [] : [...numberedNames(auth.key_env), ...(auth.key_envs ?? [])]
 }

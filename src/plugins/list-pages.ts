@@ -7,7 +7,6 @@ import type { ModelsSource, PluginManifest } from './manifest.ts'
 export interface PageParts {
   readonly send: Send
   readonly readError: ReadError
-  /** The header with the plugin's key for this address. */
   readonly keyHeader: (url: string) => Record<string, string> | Promise<Record<string, string>>
   readonly refusedAdvice: () => string
   /** Takes keys out of a provider's words. */

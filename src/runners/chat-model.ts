@@ -8,7 +8,6 @@ import type { GenerationEnd, GenerationRequest } from './model-messages.ts'
 import { createPromptWriter, type PromptWriter } from './prompt.ts'
 import { createTextStream } from './text-stream.ts'
 
-/** A chat model in this process. */
 export interface ChatModel {
   /**
    * Answers a conversation; `onText` gets the text piece by piece. Between two tokens it yields to the event loop, so

@@ -1,7 +1,6 @@
 import { AppError } from '../errors.ts'
 import { openSession, type Session, type TensorData, type Tensors } from '../inference/inference.ts'
 
-/** Sizes of a decoder's key-value cache. */
 export interface DecoderSizes {
   readonly layers: number
   readonly keyValueHeads: number

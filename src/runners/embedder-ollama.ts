@@ -3,7 +3,6 @@ import type { HttpResponse, Send } from '../http/http.ts'
 import type { Embedder, EmbeddingSpace, TextRole } from '../personas/personas.ts'
 import { isEmbeddingName } from './ollama.ts'
 
-/** An embedding model installed in Ollama. */
 export interface InstalledEmbedder {
   readonly name: string
   /** Changes when another version of the model is pulled. */

@@ -15,7 +15,6 @@ export interface GenerationEnd {
   readonly answerTokens: number
 }
 
-/** The methods of the process in which one model computes. */
 export interface ModelMethods {
   readonly open: {
     readonly input: {

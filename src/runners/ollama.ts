@@ -17,7 +17,6 @@ import { factsOfShow, type PluginManifest } from '../plugins/plugins.ts'
 /** A model that is installed in the runner on this machine. */
 export interface LocalModel {
   readonly name: string
-  /** True for a model that makes embeddings only. */
   readonly embedding: boolean
   /** True for a model that the runner forwards to a remote service (https://docs.ollama.com/cloud). */
   readonly remote: boolean

@@ -18,7 +18,6 @@ import type { GenerationRequest } from './model-messages.ts'
 import { createModelProcess, type ModelProcess, QueueFull } from './model-process.ts'
 import type { PlainMessage } from './prompt.ts'
 
-/** A model on this machine. */
 export interface ModelFolder {
   readonly name: string
   readonly folder: string

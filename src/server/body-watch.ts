@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import { AppError } from '../errors.ts'
 import { Bag } from '../process/process.ts'
 
-/** The timeouts of a request's body. */
 export interface BodyTimeouts {
   /** Milliseconds without a byte. */
   readonly idleMs: number

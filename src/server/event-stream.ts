@@ -4,7 +4,6 @@ import { drained, encodingOf, errorBody, failureOf, type RequestContext } from '
 
 /** The format of a stream; by default server-sent events. */
 export interface EventFormat {
-  /** The media type. */
   readonly type?: string
   /** Sent through a long silence. */
   readonly heartbeat?: string

@@ -10,7 +10,6 @@ import { Bag, within } from '../process/process.ts'
 import { serveExpectations } from './expectations.ts'
 import type { NodeHandler } from './http-server.ts'
 
-/** A listening server. */
 export interface Listening {
   /** Such as http://127.0.0.1:3001. */
   readonly url: string
@@ -31,7 +30,6 @@ export interface Listening {
 
 /** The address of a server, and its names in messages. */
 export interface ListenOptions {
-  /** Its name in `serve`. */
   readonly name: string
   readonly host: string
   /** 0 picks a free port. */
@@ -166,7 +164,6 @@ function replaceTlsOf(server: Server, pair: SecureContextOptions): void {
   if (server instanceof SecureServer) server.setSecureContext(pair)
 }
 
-/** The addresses of a server that listens. */
 function addressesOf(
   server: Pick<Server, 'address'>,
   { host, tls }: ListenOptions,

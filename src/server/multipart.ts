@@ -4,7 +4,6 @@ import { AppError } from '../errors.ts'
 import { readBytes } from './body.ts'
 import { formType } from './media-type.ts'
 
-/** A part of a form. */
 export type FormPart = ReturnType<typeof partOf>
 
 /** Our forms have at most six fields; each part costs as much as 100 KiB of bytes. */

@@ -8,7 +8,6 @@ import {
   listChatModels,
 } from '../operations/operations.ts'
 
-/** A model in Ollama's lists. */
 export interface ListedModel extends ClientModel {
   readonly capabilities: readonly string[]
   /** The model as the runner on this machine lists it. */

@@ -333,7 +333,6 @@ function ollama(route: string, summary: string, more?: RouteParts): DocumentedRo
 
 const text = z.string()
 
-/** The error bodies of the dialects. */
 export const dialectErrors = {
   OpenaiError: z.looseObject({
     error: z.looseObject({ message: text, type: text, param: z.any().optional(), code: z.any().optional() }),

@@ -133,7 +133,6 @@ function describe(operation: Operation): Json {
   }
 }
 
-/** The media types of the body of an operation. */
 function bodyTypes({ upload }: Operation): readonly string[] {
   if (upload?.as === 'multipart') return [formType]
   return upload?.types ?? [jsonType]

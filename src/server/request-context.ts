@@ -115,7 +115,6 @@ export class RequestContext {
     return this.#shared.signal
   }
 
-  /** The reason of `abort`. */
   get failure(): AppError | undefined {
     const reason: unknown = this.#controller?.signal.reason
     return reason instanceof AppError ? reason : undefined
@@ -268,7 +267,6 @@ class RequestRecord implements RequestWatch {
   client: string | undefined
   /** The user's id. */
   user: string | undefined
-  /** The place that was asked last. */
   plugin: string | undefined
   place: Pick<AskedPlace, 'plugin' | 'model'> | undefined
   hasAnswered = false

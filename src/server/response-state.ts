@@ -15,7 +15,6 @@ import type { Identity } from './identity.ts'
 import type { RequestContext } from './request-context.ts'
 import { chargeBody } from './request-holder.ts'
 
-/** A request with the whole conversation as its input. */
 export interface WholeRequest {
   readonly body: JsonObject
   /** The items of its input as they came: `body` has the summaries among them as messages. */

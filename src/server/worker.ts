@@ -21,7 +21,6 @@ import { isOfOwner, listenForOthers, madeIn, passOn, pathOf } from './worker-for
 import type { WorkerOrder } from './worker-process.ts'
 import { keepNewObjectsYoung } from './young-objects.ts'
 
-/** A worker that serves. */
 interface Serving {
   /** The port at which it answers the other processes of its service. */
   readonly port: number

@@ -1,4 +1,3 @@
-/** The place of a PostgreSQL database. */
 export interface DatabasePlace {
   /** With its password: for the driver alone. */
   readonly url: string

@@ -35,13 +35,11 @@ export interface Storage {
   readonly memories: MemoryStore
   readonly profiles: ProfileStore
   readonly conversations: ConversationStore
-  /** Responses of the Responses API. */
   readonly responses: ResponseStore
   readonly adaptations: AdaptationStore
   /** Whole personas. */
   readonly packages: PersonaArchive
   readonly backups: BackupStore
-  /** The packages of backups. */
   readonly backupFiles: BackupFiles
   /** The usage of models: attempts, and their sums. */
   readonly ledger: LedgerStore

@@ -80,7 +80,6 @@ export function modelTensors({ model, feedForward, sets }: KyutaiConfiguration):
 /** The codec's half that makes samples, as its file has it. */
 export interface CodecGeometry extends CodecHalf {
   readonly books: number
-  /** Samples of one frame. */
   readonly samplesPerFrame: number
 }
 

@@ -35,7 +35,6 @@ export interface KyutaiModelOptions extends ModelOptions, GraphOptions {
 
 export type KyutaiModel = Awaited<ReturnType<typeof openFrom>>
 
-/** The streams of one utterance. */
 export type LanguageStreams = ReturnType<KyutaiModel['openStreams']>
 
 /** Opens the model in a folder; throws as `openModel`. */
@@ -84,7 +83,6 @@ async function openFrom(opening: ModelOpening, options: KyutaiModelOptions) {
     tokenizer,
     conditions,
     tables,
-    /** Codebooks of a frame. */
     codebooks,
     openStreams: () => ({
       backbone: createStream({

@@ -28,7 +28,6 @@ export const initialPadding = 2
 /** The model chooses this token when the next word may come. */
 const newWord = 0
 
-/** A word that was handed to the model. */
 export interface HandedWord {
   readonly text: string
   readonly step: number

@@ -25,7 +25,6 @@ export interface Utterance<Model, Streams, Voice> {
   readonly signal: AbortSignal | undefined
 }
 
-/** What one engine knows of its model. */
 export interface NeuralEngine<Model extends { close(): Promise<void> }, Streams, Voice> {
   readonly id: string
   /** The model's name in messages. */
@@ -163,7 +162,6 @@ export async function readVoice(path: string): Promise<Uint8Array> {
 
 /** The options of the neural engines: where a model lies, and how it is computed. */
 export const neuralOptions = z.object({
-  /** The folder of the model. */
   folder: z.string().min(1),
   /** Where quantised weights are kept between loads. */
   cacheFolder: z.string().min(1),

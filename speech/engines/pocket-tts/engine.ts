@@ -83,7 +83,6 @@ export function createEngine(options: Readonly<Record<string, unknown>>): Speech
   }
 }
 
-/** The engine of one model, which speaks one language. */
 function createLanguageEngine(settings: Settings): SpeechEngine {
   return createNeuralEngine<PocketModel, Streams, CacheRows>({
     id: 'pocket-tts',

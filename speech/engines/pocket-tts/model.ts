@@ -82,7 +82,6 @@ async function openFrom(opening: ModelOpening, options: PocketModelOptions) {
     /** A stream of the language model; inputs `embeddings` and `latents`, outputs `hidden` and `end`. */
     openLanguageStream: () =>
       createStream({ session: sessions.languageModel, shape: cacheShape(languageModel), rotary }),
-    /** The codec's decoder, for one signal. */
     openDecoder: () => decoder.open(),
     /** A stream of the codec's encoder; its graph is loaded when the first clip comes. */
     openEncoderStream: async () => (await encoder())(),

@@ -3,7 +3,6 @@ import { AppError } from '../../../src/errors.ts'
 import { openTensorFile, type TensorFile } from '../../../src/inference/inference.ts'
 import type { CacheRows, CacheShape } from '../../blocks/key-value-cache.ts'
 
-/** The content of a voice file. */
 export type VoiceFile =
   | { readonly kind: 'cache'; readonly cache: CacheRows }
   /** Conditioning rows [rows, width], without the row that newer models put before them. */

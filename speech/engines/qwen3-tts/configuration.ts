@@ -144,7 +144,6 @@ export async function readConfiguration(folder: string, name = modelFileName) {
     ...groupProblems(codec, talker.num_code_groups),
   ])
   const { upsample_rates: rates, upsampling_ratios: ratios } = codec.decoder_config
-  /** Samples of one frame of codes. */
   const samplesPerFrame = [...rates, ...ratios].reduce((product, rate) => product * rate, 1)
   return { model, generation, codec, samplesPerFrame }
 }

@@ -34,7 +34,6 @@ export interface QwenModelOptions extends ModelOptions {
 
 export type QwenModel = Awaited<ReturnType<typeof openFrom>>
 
-/** The streams of one utterance. */
 export type TalkerStreams = ReturnType<QwenModel['openStreams']>
 
 /** Opens the model in a folder; throws as `openModel`. */
@@ -86,11 +85,9 @@ async function openFrom(opening: ModelOpening, options: QwenModelOptions) {
       const all = rows!.data as Float32Array
       return ids.map((_, index) => all.slice(index * talker.width, (index + 1) * talker.width))
     },
-    /** The row of a code of the first group. */
     codeRow,
     /** The row of a code of group `group`, from 1. */
     groupRow,
-    /** The sum of a frame's codes. */
     frameRow(codes: ArrayLike<number>): Float32Array {
       const sum = codeRow(codes[0]!)
       for (let group = 1; group < codes.length; group++) {

@@ -9,7 +9,6 @@ import type { QwenModel } from './model.ts'
 /** The tables that a prompt is made of: rows as wide as the talker. */
 type PromptTables = Pick<QwenModel, 'model' | 'tokenizer' | 'textRows' | 'codeRow' | 'frameRow'>
 
-/** A voice as a prompt needs it. */
 export type PromptVoice =
   | { readonly kind: 'preset'; readonly name: string }
   /** Described by the instruction. */

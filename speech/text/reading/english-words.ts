@@ -22,7 +22,6 @@ interface Vocabulary {
   readonly titles: Words
   /** What stands behind a name: streets, degrees of kinship, companies. */
   readonly behindNames: Words
-  /** Abbreviations before a number. */
   readonly beforeNumbers: Words
   /** Abbreviations anywhere; those with `.` inside are looked up without blanks. */
   readonly anywhere: Words

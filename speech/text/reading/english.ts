@@ -458,7 +458,6 @@ const digitRules: readonly Rule[] = [
   ),
   rule(`(${number})¢`, ({ match: [, sum = ''] }) => `${amount(sum)} ${sum === '1' ? 'cent' : 'cents'}`),
   rule('(\\d{1,3})p(?![\\p{L}\\p{N}.])', ({ match: [, sum = ''] }) => `${amount(sum)} pence`),
-  // Powers.
   rule(
     `(${number})[eE]([-+]?\\d{1,3})${end}`,
     ({ match: [, value = '', power = ''] }) =>

@@ -47,7 +47,6 @@ export interface LanguageData {
   > & { readonly from?: string }
 }
 
-/** The words and habits of a language. */
 export interface Habits extends LanguageData {
   cardinal(value: number): string
   /** A number before a noun, where it has another form there: `veintiún`. */

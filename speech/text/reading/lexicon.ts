@@ -9,7 +9,6 @@ interface Entry {
   readonly said: Pronunciation
 }
 
-/** Words and phrases with their pronunciations. */
 export interface Lexicon {
   /** The longest entry that stands at a place in a text, between the ends of words. */
   find(text: string, at: number): { readonly written: string; readonly said: Pronunciation } | undefined

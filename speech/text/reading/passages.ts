@@ -5,7 +5,6 @@ import type { Lexicon } from './lexicon.ts'
 import { readAloud } from './reading.ts'
 import { readSsml, type SsmlPart } from './ssml.ts'
 
-/** A part of a text that one voice speaks. */
 export interface TextPart extends SsmlPart {
   /** Which voice, from 0, in a script of several. */
   readonly speaker?: number

@@ -21,7 +21,6 @@ export interface WrittenWord {
   readonly spoken: number
 }
 
-/** A text as it is read aloud. */
 export interface Reading {
   readonly text: string
   /** The words as they were written, in their order; together they have every spoken word. */

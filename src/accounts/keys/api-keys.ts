@@ -129,7 +129,6 @@ export function createApiKeys({ store, bounds, clock, newId, random }: ApiKeyPar
       return count
     },
     countLive: (userId: string) => store.countLive(userId, clock()),
-    /** The state of a key at this moment. */
     stateOf({ username, revoked_at, expires_at }: ApiKey): KeyState {
       if (revoked_at !== null) return 'revoked'
       if (username === null) return 'ownerless'

@@ -27,7 +27,6 @@ export const clientDialects: Readonly<Record<ClientDialect['id'], ClientDialect>
   'openai-responses': responses,
 }
 
-/** Every dialect. */
 export const dialects: readonly Dialect[] = [gemini, ...Object.values(clientDialects)]
 
 /** The dialect of a plugin: named by its `api`, else recognised by its endpoint, else OpenAI's chat completions. */

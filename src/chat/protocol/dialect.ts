@@ -3,7 +3,6 @@ import type { ChatChunk, ChatReply, ChatRequest } from './messages.ts'
 
 /** How a plugin's file bends its dialect: a short closed list, see `quirks` in the plugin's manifest. */
 export interface Quirks {
-  /** The field of the token limit. */
   readonly max_tokens_field?: 'max_tokens' | 'max_completion_tokens'
   /** The role of the system prompt. */
   readonly system_as?: 'system' | 'developer' | 'user'

@@ -26,7 +26,6 @@ export type FailureClass =
 export interface FailureSignal {
   readonly status?: number | undefined
   readonly headers?: HeaderBag | undefined
-  /** The error that the dialect read from the body. */
   readonly error?: WireError | undefined
   /** The thrown DialectError or transport error. */
   readonly thrown?: unknown

@@ -70,7 +70,6 @@ export function createBackground(responses: Responses) {
       }
       return { ended: job.start(), stop: (reason) => void job.stop(failed(reason)) }
     },
-    /** Whether this process makes a response now. */
     runs: (id: string) => running.has(id),
     /**
      * The response as it is now, running or kept: never in a state before one that any process has shown. Throws
@@ -117,7 +116,6 @@ export function createBackground(responses: Responses) {
       await runningFor(reader, id)?.stop(cancelled)
       await responses.remove(reader, id)
     },
-    /** Cancels all of an owner's. */
     async cancelAll(owner: string) {
       const own = [...running.values()].filter(({ reader }) => reader.owner === owner)
       await Promise.all(own.map(({ job }) => job.stop(cancelled)))

@@ -5,7 +5,6 @@ import { conversationNotFound, itemNotFound, wrongField } from './refusals.ts'
 import { mostBytes, mostKept, type ResponseParts } from './responses.ts'
 import type { Item, ItemPage, Reader, ResponseObject } from './store.ts'
 
-/** Labels of a conversation. */
 export type Metadata = Readonly<Record<string, string>>
 
 /** A conversation without its items. */

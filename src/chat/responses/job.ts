@@ -2,7 +2,6 @@ import { isObject } from '../protocol/json-object.ts'
 import { interrupted } from './responses.ts'
 import type { ResponseObject } from './store.ts'
 
-/** A piece of an answer. */
 export interface Piece {
   /** Whole server-sent events, or nothing. */
   readonly text: string
@@ -50,7 +49,6 @@ export function createJob({ queued, run, save }: JobParts) {
   return {
     /** Resolves when it has ended, one way or the other. */
     start: work,
-    /** The response as it is now. */
     response: () => response,
     /** Ends it early, unless it has ended; resolves with its end once that is written. */
     stop: (end: (response: ResponseObject) => ResponseObject) => finish(() => end(response)),

@@ -5,7 +5,6 @@ export interface Item {
   readonly [field: string]: unknown
 }
 
-/** A response object as it stands on the wire. */
 export interface ResponseObject {
   readonly id: string
   readonly status: string
@@ -16,15 +15,12 @@ export interface ResponseObject {
 /** Reads kept responses: a login all of its user's, an API key those alone that were made with it. */
 export interface Reader {
   readonly owner: string
-  /** The id of the key. */
   readonly key?: string | undefined
 }
 
 export interface NewResponse {
   readonly owner: string
-  /** The id of the key that it is made with. */
   readonly key?: string | undefined
-  /** The id of the response that it continues. */
   readonly previous?: string | undefined
   readonly response: ResponseObject
   /** Its own input, without that of previous responses; each item has an id. */
@@ -150,7 +146,6 @@ export interface ResponseStore {
     added: NewItems,
     bounds: ResponseBounds,
   ): Promise<readonly Item[] | 'absent' | 'too_long'>
-  /** One item of a conversation. */
   item(reader: Reader, id: string, since: number, item: string): Promise<Item | undefined>
   /** Removes one item of a conversation; false where either is absent. */
   removeItem(reader: Reader, id: string, since: number, item: string): Promise<boolean>

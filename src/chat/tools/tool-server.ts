@@ -5,7 +5,6 @@ import type { ContentPart } from '../protocol/messages.ts'
 export interface ServerTool {
   readonly name: string
   readonly description?: string | undefined
-  /** JSON Schemas. */
   readonly inputSchema: Readonly<Record<string, unknown>>
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined
   readonly annotations?: Readonly<Record<string, unknown>> | undefined
@@ -17,7 +16,6 @@ export interface ToolResult {
   readonly isError: boolean
 }
 
-/** A connection to a server. */
 export interface ToolServer {
   readonly name: string
   /** Identifies the server by its command line or address; it is part of every pin. */

@@ -65,7 +65,6 @@ export interface ToolboxParts {
   readonly approve: Approve
   /** Leaves out tools that `approve` would refuse in any case; without it all are offered. */
   readonly isOffered?: ((server: string, tool: string, pin: string) => boolean) | undefined
-  /** Called as a call begins. */
   readonly onCall?: ((call: AskedCall) => void) | undefined
 }
 

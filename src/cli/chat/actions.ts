@@ -112,7 +112,6 @@ async function offered(cli: Cli, reason: unknown, question: ChatQuestion): Promi
   return change && { ...question, ...change }
 }
 
-/** The last events of an answer. */
 async function printEnd(cli: Cli, { tokens, finish, by, cost }: Answer): Promise<void> {
   const { printEvent } = await import('./json-events.ts')
   const { asked, answered, thought } = tokens ?? {}

@@ -252,7 +252,6 @@ function tellThought(cli: Cli, { showsThinking }: Answer, text: string | undefin
   cli.io.err(coloured(cli, 'stderr', 'dim', stripControls(text.trimEnd())))
 }
 
-/** The message that chunks make up. */
 async function messageOf(chunks: readonly ChatChunk[]): Promise<Message | undefined> {
   const { collectReply } = await import('../../chat/protocol/chunks.ts')
   return collectReply(chunks.filter(({ choices }) => choices)).choices[0]?.message

@@ -10,7 +10,6 @@ import type { ChatOptions } from './question.ts'
 /** The texts that a template makes of a question. */
 export interface Composed {
   readonly text: string
-  /** The system prompt. */
   readonly prompt: string | undefined
 }
 
@@ -76,7 +75,6 @@ function withDefaults(options: ChatOptions, template: Template): Partial<ChatOpt
   }
 }
 
-/** The values of a template's variables. */
 function valuesOf(
   name: string,
   template: Template,

@@ -7,7 +7,6 @@ import { given } from '../terminal/parsers.ts'
 import { emptyInput, readStdinText } from '../terminal/stdin.ts'
 import { type Attached, nothingAttached } from './files/attachment.ts'
 
-/** The options of `chat`. */
 export interface ChatOptions {
   readonly model?: string
   readonly persona?: string
@@ -21,7 +20,6 @@ export interface ChatOptions {
   readonly prompt?: string
   readonly temperature?: number
   readonly maxTokens?: number
-  /** Other parameters of the model. */
   readonly option?: Parameters
   readonly stream: boolean
   /** Shows what the model thinks before its answer. */
@@ -39,7 +37,6 @@ export interface ChatOptions {
   readonly jsonStream?: boolean
   readonly schema?: string
   readonly jsonObject?: boolean
-  /** The schema of the template. */
   readonly templateSchema?: unknown
   /** True for one that the user is to pick. */
   readonly template?: string | true
@@ -49,7 +46,6 @@ export interface ChatOptions {
   readonly mcp?: readonly string[]
 }
 
-/** The chat request of a command line. */
 export type ChatQuestion = ReturnType<typeof questionOf>
 
 /** The request for messages, with the options and the default model or persona. */

@@ -30,7 +30,6 @@ export async function chatSession(cli: Cli, options: ChatOptions): Promise<{ ses
 /** Timeout of removing an empty conversation, also after a signal: milliseconds. */
 const removalMs = 2_000
 
-/** The saved conversation behind a terminal. */
 export interface TerminalSession {
   readonly session: string
   /** The persona's first words in a new conversation; undefined for none. */

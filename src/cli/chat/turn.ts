@@ -77,7 +77,6 @@ export function tellFailure(cli: Cli, { message, details }: AppError): void {
   cli.io.err(stripControls(`aichat: ${[message, ...details].join('\n  ')}`))
 }
 
-/** A question that was not answered to its end. */
 interface Unfinished {
   readonly question: Message
   readonly answer: Answer

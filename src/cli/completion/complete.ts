@@ -5,7 +5,6 @@ import type { CliCommand } from '../terminal/command.ts'
 import { argumentsOf, repeatsLast, valuesOf } from './kinds.ts'
 import { wordsOf } from './words.ts'
 
-/** A word, and what it is. */
 type Choice = readonly [word: string, what?: string]
 
 /**

@@ -48,7 +48,6 @@ export async function connect(cli: Cli, name: string | undefined, options: Conne
     )
 }
 
-/** Lists the clients, and whether each is installed. */
 async function listClients(cli: Cli): Promise<void> {
   const rows = Object.entries(clients).map(([client, { name, speaks, program }]) => ({
     client,

@@ -144,7 +144,6 @@ export function openPromptLine(io: Io, parts: PromptParts) {
     keys.emit('keypress', text, { ctrl: false, meta: false, shift: false, ...key })
   }
 
-  /** The text as far as it is typed. */
   function typedText(): string {
     return [...begun, editor?.line ?? ''].join('\n')
   }
@@ -288,7 +287,6 @@ export function openPromptLine(io: Io, parts: PromptParts) {
     insert(written)
   }
 
-  /** Prints a remark. */
   function tell(remark: string): void {
     if (editor) showAbove(stripControls(`aichat: ${remark}`).split('\n'))
   }

@@ -69,7 +69,6 @@ export function colourCode(language: string, highlighter: Highlighter | undefine
   const known = highlighter && language !== '' && highlighter.getLanguage(language) ? highlighter : undefined
   let context = ''
   return {
-    /** The pieces of the next line. */
     next(line: string): readonly Piece[] {
       const { pieces, following } = read(shownCode(line))
       context = following.length > longestContext ? '' : following

@@ -4,7 +4,6 @@ import type { Ruler } from './styled.ts'
 
 /** The measures, definitions and highlighter for painting blocks. */
 export interface Painting {
-  /** The columns of a line. */
   readonly width: number
   /**
    * The columns of a line of code: those of the window while it is drawn again and again, and no bound once it is final. The

@@ -5,10 +5,8 @@ export type { Token }
 /** The link definitions that were read so far. */
 export type Definitions = Env
 
-/** A block and the blocks in it. */
 export interface Block {
   readonly type: string
-  /** The token that opens it. */
   readonly token: Token
   /** Its lines in the source: the first, and the one behind the last. */
   readonly lines: readonly [number, number]

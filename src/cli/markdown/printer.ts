@@ -19,11 +19,9 @@ export type ChatEvent =
       readonly finish_reason: string | null
       /** The plugin or runner, and the model. */
       readonly by: string | null
-      /** Nano-USD. */
       readonly cost_nano: number | null
     }
 
-/** A line of stdout. */
 interface Line {
   /** Whether text is in it that no line break has ended. */
   lineOpen: boolean

@@ -90,7 +90,6 @@ export async function writeMarkdown(cli: Window, text: string): Promise<void> {
   await view.end()
 }
 
-/** The size of a window. */
 interface WindowSize {
   readonly columns: number
   readonly rows: number

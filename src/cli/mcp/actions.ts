@@ -8,7 +8,6 @@ import { given } from '../terminal/parsers.ts'
 import { askSecret, canAsk, confirm } from '../terminal/prompts.ts'
 import { labelled, listing } from '../terminal/table.ts'
 
-/** The options of `add`. */
 interface AddOptions {
   readonly url?: string
   readonly header?: readonly string[]

@@ -59,7 +59,6 @@ export function addPersonaCommands(program: CliCommand, cli: Cli): void {
   addPackageCommands(persona, cli)
 }
 
-/** `aichat persona memory …`: the memories of a persona. */
 function addMemoryCommands(persona: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./memory.ts'))
   const memory = persona

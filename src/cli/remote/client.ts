@@ -158,7 +158,6 @@ function noApi(server: string): AppError {
   })
 }
 
-/** The fields of an operation that place its input. */
 type Placement = Pick<Operation, 'method' | 'path' | 'bodyField' | 'upload' | 'query' | 'name'>
 
 /** Places an input in the path, the query and the body. */

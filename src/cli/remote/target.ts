@@ -10,7 +10,6 @@ export interface Target {
   readonly from: 'flag' | 'setting' | 'login'
 }
 
-/** A token and its source. */
 interface FoundToken {
   readonly token: string
   readonly from: 'AICHAT_TOKEN' | TokenStorage

@@ -101,7 +101,6 @@ function indented(line: string): string {
   return `  ${line}`
 }
 
-/** The unit that `aichat service unit` writes. */
 const unitName = 'aichat.service'
 
 /** How long a service may take for a reload: milliseconds. */

@@ -12,7 +12,6 @@ interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warning' | 'failed'
   readonly detail: string
-  /** How to fix it. */
   readonly fix?: string
 }
 

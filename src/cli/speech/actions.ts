@@ -36,7 +36,6 @@ import { table } from '../terminal/table.ts'
 import type { BookPart, Spoken, SpokenFile } from './book.ts'
 import { findPlayer, openPlayer } from './player.ts'
 
-/** Options of the audio's destination. */
 interface AudioOptions {
   readonly output?: string
   readonly force?: boolean
@@ -374,7 +373,6 @@ function wavOf(
   return encodeFile([samples], { ...file, format: 'wav' }, { sampleRate, dataBytes: samples.length })
 }
 
-/** Returns the seconds of the audio. */
 async function save(
   cli: Cli,
   audio: Awaited<ReturnType<typeof collectSamples>>,

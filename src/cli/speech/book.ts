@@ -42,7 +42,6 @@ export interface SpokenBook {
   readonly seed?: number | undefined
   /** Whether stage directions are read aloud. */
   readonly keepDirections: boolean | undefined
-  /** Speaks one part. */
   ask(part: BookPart): Promise<Download>
 }
 
@@ -53,7 +52,6 @@ export interface BookPart {
   readonly language?: string
 }
 
-/** What was spoken of a text. */
 export type Spoken = Pick<PartFacts, 'engine' | 'spoken' | 'total' | 'skipped'> & {
   readonly seconds: number
 }
@@ -199,7 +197,6 @@ function beginningOf(text: string): string {
   return [...text.replace(/\s+/g, ' ')].slice(0, 40).join('')
 }
 
-/** The samples of the output. */
 async function* samplesOf(parts: readonly PlacedPart[], kept: KeptParts): AsyncGenerator<Buffer> {
   for (const { key, facts, pause } of parts) {
     if (pause > 0) yield Buffer.alloc(pause)

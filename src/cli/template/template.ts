@@ -13,7 +13,6 @@ const mostAliases = 100
 
 const text = z.string().max(200_000)
 
-/** The fields of a template. */
 const fields = {
   description: z.exactOptional(z.string().max(1000)),
   system: z.exactOptional(text),

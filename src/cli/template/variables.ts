@@ -1,7 +1,6 @@
 /** `$$`, `$name` or `${name}`; a dollar sign before anything else stands for itself. */
 const places = /\$(?:\$|([A-Za-z_][A-Za-z0-9_]{0,63})|\{([A-Za-z_][A-Za-z0-9_]{0,63})\})/g
 
-/** The form of a variable's name. */
 export const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
 
 /** The variable that stands for the text of the question. */

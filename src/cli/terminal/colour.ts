@@ -5,7 +5,6 @@ const styles = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], ye
 
 export type TextStyle = keyof typeof styles
 
-/** The part of `Cli` that colouring reads. */
 interface Painter {
   readonly io: Io
   globals(): { readonly color: 'auto' | 'always' | 'never'; readonly plain?: boolean }

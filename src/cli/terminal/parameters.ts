@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from 'commander'
 
-/** Parameters of a request by their names. */
 export type Parameters = Readonly<Record<string, unknown>>
 
 /** Fields of a request that other options or arguments fill. */
@@ -15,7 +14,6 @@ const others: Readonly<Record<string, string>> = {
   tools: '--mcp',
 }
 
-/** The form of a parameter's name. */
 export const parameterName = /^[a-z][a-z0-9_]{0,63}$/
 
 /** The option or argument that fills a field of a request in place of -o; undefined for a parameter of the model. */
@@ -43,7 +41,6 @@ function parsedValue(text: string): unknown {
   }
 }
 
-/** Variables of a template by their names. */
 export type Variables = Readonly<Record<string, string>>
 
 /** Adds `NAME=VALUE` to the variables before it. Throws commander's InvalidArgumentError for another form. */

@@ -3,7 +3,6 @@ import type { Cli } from './cli.ts'
 import { coloured } from './colour.ts'
 import { note } from './output.ts'
 
-/** A column of a table: its heading and the text of a row. */
 export type Column<Row> = readonly [heading: string, text: (row: Row) => string]
 
 /** The characters that a column before the last one shows of a text: the longest name of a tool in MCP. */

@@ -116,7 +116,6 @@ function onTerminal(cli: Cli, text: string): string {
 
 type Row = z.output<typeof showUsage.output>['rows'][number]
 
-/** Sums as a table. */
 function usageTable(cli: Cli, rows: readonly Row[], by: readonly string[]): Promise<string> {
   const columns = [...by.map(nameColumn), ...sumColumns(rows, cli.globals().plain === true)]
   return listing(cli, rows, 'no usage in this time', columns)

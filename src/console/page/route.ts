@@ -8,7 +8,6 @@ export interface Route {
   readonly query: URLSearchParams
 }
 
-/** The props of every view. */
 export interface ViewProps {
   readonly route: Route
 }

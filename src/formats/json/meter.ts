@@ -10,7 +10,6 @@ export interface JsonBounds {
   readonly names: number
   /** Escapes in strings, such as `\n`. */
   readonly escapes: number
-  /** Bytes of one field's name. */
   readonly nameBytes: number
   /** Bytes of all names of fields. */
   readonly allNames: number

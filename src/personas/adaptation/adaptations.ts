@@ -177,7 +177,6 @@ interface About {
   readonly idempotency_key?: string | undefined
 }
 
-/** The inputs of one record. */
 interface Decision {
   readonly inputs: Inputs
   /** The log, where the record undoes another and the state has to be replayed. */

@@ -10,7 +10,6 @@ export interface PersonaState extends LearnedView {
   readonly last_mutation: number
   /** False while the persona's settings refuse adaptation; the state is then frozen as it stands. */
   readonly enabled: boolean
-  /** The number of records in the log. */
   readonly records: number
   /** The hash of the newest record. */
   readonly log_hash: string

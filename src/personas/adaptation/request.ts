@@ -57,7 +57,6 @@ function tooMany(given: unknown): string | undefined {
     : undefined
 }
 
-/** The body of a request to adapt. */
 export const adaptationRequest = z.object({
   adaptation_type: word,
   trigger_event: word,

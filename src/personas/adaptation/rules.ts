@@ -15,7 +15,6 @@ export const one = 1_000_000
 export interface StepRule {
   /** The part of the distance to the target that a fully trusted signal covers. */
   readonly rate: number
-  /** The most that one record moves a weight. */
   readonly eventCap: number
   /** The most that all records of one day (UTC) move a weight. */
   readonly dayCap: number

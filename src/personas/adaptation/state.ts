@@ -102,7 +102,6 @@ export interface Learned {
   readonly preferences: Map<string, Preference>
 }
 
-/** The limits of a learned state. */
 export const learnedLimits = {
   traits: 200,
   preferences: 500,

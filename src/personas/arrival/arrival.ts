@@ -125,7 +125,6 @@ export function* contentsOf(text: string): Generator<string> {
   if (rest !== '') yield rest
 }
 
-/** A turn of an exported conversation. */
 export interface Turn {
   readonly speaker: 'user' | 'assistant'
   readonly text: string
@@ -133,7 +132,6 @@ export interface Turn {
   readonly timestamp: number | undefined
 }
 
-/** A conversation of an export. */
 export interface ExportedConversation {
   readonly id: string
   readonly title: string

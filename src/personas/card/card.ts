@@ -26,7 +26,6 @@ export interface Card extends Fields {
   readonly data: Fields
 }
 
-/** The fields of a persona that a card describes. */
 export interface CardPersona {
   readonly name: string
   readonly model?: string
@@ -165,7 +164,6 @@ export function withoutLore(card: Card, kept: readonly unknown[]): Card {
   return { ...card, data: { ...card.data, character_book: { ...book, entries: kept } } }
 }
 
-/** A memory as an archive reads it. */
 interface CarriedMemory {
   readonly entry: MemoryEntry
   readonly extra: Fields
@@ -228,7 +226,6 @@ function extensionOf(persona: CardPersona, unchanged: boolean): Fields {
   return Object.fromEntries(fields.map((name) => [name, persona[name]]))
 }
 
-/** The system prompt that a card's texts make. */
 function promptOf({ data }: Card): string {
   const labelled = (label: string, field: string) => {
     const text = textOf(data, field)

@@ -62,7 +62,6 @@ export const answerRecord = z.object({
   /** The model that answered, by the plugin's or runner's own name. */
   model: z.exactOptional(z.string()),
   plugin: z.exactOptional(z.string()),
-  /** The local runner. */
   runner: z.exactOptional(z.string()),
   /** In OpenAI's dialect. */
   finish_reason: z.exactOptional(z.string()),
@@ -95,7 +94,6 @@ export const answerRecord = z.object({
       prompt: z.exactOptional(z.string()),
       /** Parameters such as `temperature`. */
       options: z.exactOptional(z.record(z.string(), z.unknown())),
-      /** The names of the tools that were offered. */
       tools: z.exactOptional(z.array(z.string())),
       /** The files of the question; their text stands in its message. */
       files: z.exactOptional(z.array(z.object({ name: z.string(), bytes: z.int() }))),
@@ -121,7 +119,6 @@ export interface ConversationSearch {
   readonly offset: number
 }
 
-/** A message that a search found. */
 export interface FoundMessage {
   readonly conversation: Pick<Conversation, 'id' | 'name' | 'persona_id'>
   /** Its place in the conversation, from 1. */
@@ -164,7 +161,6 @@ export interface ConversationStore {
   ): Promise<{ readonly conversations: readonly Conversation[]; readonly total: number }>
   /** Its messages, or a part of them, in their order. */
   messages(owner: string, id: string, part?: MessagePart): Promise<readonly SavedMessage[]>
-  /** The files of a conversation that have these hashes. */
   files(owner: string, id: string, hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>
   /**
    * Adds messages at the end, and resolves with the number of all; undefined where the conversation is gone, or holds another

@@ -43,7 +43,6 @@ export interface EmbeddingModels {
   readonly instructions?: readonly string[]
 }
 
-/** The embedders of this machine. */
 export interface Embedders {
   /** With `localOnly` a runner on another machine is not asked for its models. */
   list(localOnly?: boolean): Promise<EmbeddingModels>

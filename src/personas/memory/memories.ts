@@ -29,7 +29,6 @@ import { readQuery } from './ranking-query.ts'
 import { createReembedding } from './reembedding.ts'
 import { candidatesFor, withLinked } from './timely-search.ts'
 
-/** A memory in answers. */
 export interface MemoryView extends Omit<MemoryEntry, 'vector'> {
   /** The name of the embedding model that the persona uses. */
   readonly embedding_model: string

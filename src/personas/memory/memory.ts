@@ -41,7 +41,6 @@ export interface NewMemory extends EditedMemory {
   readonly stored_at?: number
 }
 
-/** A unit vector and its space. */
 export interface Vector {
   readonly space: EmbeddingSpace
   readonly values: Float32Array
@@ -56,7 +55,6 @@ export interface EmbeddingSpace {
   readonly dimension: number
 }
 
-/** The fields of a memory after an edit. */
 export type EditedMemory = Pick<MemoryEntry, 'content' | 'timestamp' | 'importance_score' | 'metadata'>
 
 /** Limits of number and age. */
@@ -77,7 +75,6 @@ export const keptEvictions = 1000
 export const ranksOfWorth = ['question', 'answer', 'over', 'passing', 'told', 'standing'] as const
 export type RankOfWorth = (typeof ranksOfWorth)[number]
 
-/** An evicted memory, and the reason. */
 export const eviction = z.object({
   memory_id: z.string(),
   reason: z.enum(['max_memories', 'retention_days']),
@@ -90,7 +87,6 @@ export const eviction = z.object({
 })
 export type Eviction = Readonly<z.output<typeof eviction>>
 
-/** The parts of a memory's score. */
 export const scoreParts = z.object({
   /** The match with the query's words and their context; about 1 when its own text contains all of them. */
   lexical: z.number(),
@@ -161,7 +157,6 @@ export interface ChangedBackups {
   readonly removed: number
 }
 
-/** A search of a store. */
 export interface SearchQuery extends Unexpired {
   /** As `queryTermsOf` gives them; none finds by vector alone. */
   readonly terms: readonly string[]
@@ -388,7 +383,6 @@ const content = z
   .max(maxContentLength, `must not be longer than ${maxContentLength} characters`)
 const importance = z.number().min(0).max(1)
 
-/** The input for a new memory. */
 export const memoryInput = z.strictObject({
   content,
   importance_score: importance.default(0.5),

@@ -4,7 +4,6 @@ import { isRequest } from './requests.ts'
 import { timesOfQuery } from './time-words.ts'
 import { isAboutSelfUnspaced, withoutParticle, worthOfCharacters } from './unspaced-words.ts'
 
-/** A term of a query. */
 export interface QueryTerm {
   /** As the index knows it. */
   readonly term: string

@@ -10,7 +10,6 @@ import type { BackupRow } from './outcomes.ts'
 export interface Passthrough {
   /** Unknown top-level fields. */
   readonly extra?: Fields
-  /** Unknown fields of `export_metadata`. */
   readonly metadata?: Fields
   /** Unknown fields of the state. */
   readonly state?: Fields
@@ -22,7 +21,6 @@ export interface Passthrough {
   readonly portrait?: string
 }
 
-/** A memory with its unknown fields. */
 export interface ArchivedMemory {
   readonly entry: MemoryEntry
   readonly extra: Fields
@@ -52,7 +50,6 @@ export interface PersonaSnapshot {
   readonly learned: Learned
   readonly profile: Profile
   readonly passthrough: Passthrough
-  /** The spaces of its vectors. */
   readonly spaces: readonly EmbeddingSpace[]
   /** The end of the log and the state that it gives, to which a next record is chained. */
   end(): Promise<LogEnd>
@@ -64,13 +61,11 @@ export interface PersonaSnapshot {
   close(): Promise<void>
 }
 
-/** The end of a log, and the state there. */
 export interface LogEnd {
   readonly head: LogHead
   readonly learned: Learned
 }
 
-/** A whole persona that is written. */
 export interface PersonaWrite {
   /** The new persona, or all new fields of the replaced or merged one. */
   readonly persona: Persona
@@ -78,7 +73,6 @@ export interface PersonaWrite {
   readonly how: 'create' | 'replace' | 'merge'
   /** May be called more than once. */
   memories(): Iterable<IncomingMemory>
-  /** The number of memories. */
   readonly count: number
   /** Bytes that they take on the disk, roughly. */
   readonly weight: number
@@ -174,7 +168,6 @@ export async function writeWhole(
 /** The size of a persona. */
 export interface Extent {
   readonly memories: number
-  /** Records of the log. */
   readonly records: number
   /** Of all its data. */
   readonly bytes: number

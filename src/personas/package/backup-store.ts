@@ -1,7 +1,6 @@
 import type { Scope } from '../memory/memory.ts'
 import type { BackupRow } from './outcomes.ts'
 
-/** Stores the rows of backups. */
 export interface BackupStore {
   add(scope: Scope, row: BackupRow): Promise<void>
   /** Newest first. */

@@ -20,7 +20,6 @@ export interface Going {
   /** A text that stands in the line of each memory that goes; absent where only the fields tell. */
   readonly texts?: readonly string[]
   has(fields: MemoryFields): Promise<boolean>
-  /** Whether a line of the profile goes. */
   hasLine(line: ProfileLine): boolean
 }
 
@@ -136,7 +135,6 @@ async function* staying(
   }
 }
 
-/** Items of a batch. */
 const batchSize = 100
 
 async function* batches<T>(items: Iterable<T>): AsyncGenerator<readonly T[], void, void> {

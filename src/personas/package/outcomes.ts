@@ -21,11 +21,9 @@ export const verification = z.object({
 
 export type VerifyResult = z.output<typeof verification>
 
-/** The outcome of an import. */
 export const importOutcome = z.object({
   /** The format of the file: a package, or that of another program. */
   format: z.enum(['package', 'card', 'letta', 'chatgpt', 'claude', 'jsonl']),
-  /** The name of the persona. */
   name: z.string(),
   persona_id: z.string(),
   mode: z.enum(importModes),

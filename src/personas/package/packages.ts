@@ -21,7 +21,6 @@ export function createPersonaPackages(parts: PersonaPackagesParts) {
   return {
     export: exportPersona,
     import: createImport(parts),
-    /** Verifies a package in a file. */
     verify: (path: string, passphrase?: string, signal?: AbortSignal) =>
       verifyPackage(path, scratch, { passphrase, signal }),
     /** Verifies a stored persona: its records, and that its state is the one its log gives. */

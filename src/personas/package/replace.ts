@@ -13,7 +13,6 @@ export interface ReplaceParts extends PendingBackupParts {
 
 /** A persona that was replaced, with the backup of its former state. */
 export interface Replaced {
-  /** The number of its memories. */
   readonly memories: number
   readonly row: BackupRow
 }

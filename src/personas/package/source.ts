@@ -25,7 +25,6 @@ export interface PackageSource {
   readonly head: PackageHead
   /** Reads everything once, in the order of the checksum. Throws a FileError when nothing more can be read. */
   walk(visitor: Visitor): Integrity
-  /** The memories of a package that was verified. */
   memories(): Iterable<PackageMemory>
   /** The log of a package that was verified. */
   log(): Iterable<Fields>

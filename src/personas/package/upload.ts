@@ -5,7 +5,6 @@ import { ageIntro, createFile, parseStrictJson } from '../../formats/formats.ts'
 import { packageLimits } from './format.ts'
 import type { Scratch } from './scratch.ts'
 
-/** A received package in a file. */
 export interface ReceivedPackage {
   readonly path: string
   /** 0 for an empty body. */

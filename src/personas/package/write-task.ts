@@ -39,7 +39,6 @@ export type PersonaWriteTask =
       readonly scope: Scope
       /** `removed` stands for all that the persona has not any more. */
       readonly what: Forgotten | 'removed'
-      /** The backups to look at. */
       readonly backupIds: readonly string[]
       readonly now: number
     }

@@ -14,7 +14,6 @@ const packagedLine = z.object({
   text: z.string(),
   by: z.enum(['rule', 'model', 'hand']).default('hand'),
   created_at: z.int().min(0),
-  /** The digest of the memory that it comes from. */
   memory_digest: z.exactOptional(z.string().regex(/^[0-9a-f]{32}$/)),
   ended_at: z.exactOptional(z.int().min(0)),
 })

@@ -17,7 +17,6 @@ export const emptyProfile: Profile = { lines: [], history: [] }
 /** Bounds of a profile; of its history the newest lines are kept. */
 export const profileLimits = { lines: 100, characters: 300, history: 100, about: 80 } as const
 
-/** Stores the profiles of personas. */
 export interface ProfileStore {
   /** An empty one where the persona has none. */
   read(scope: Scope): Promise<Profile>

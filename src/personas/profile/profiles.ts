@@ -267,7 +267,6 @@ function sourceOf(
   return memory ? { memory_id: memory.id, memory_digest: memoryDigest(memory.content) } : {}
 }
 
-/** The people that lines of a profile name. */
 function peopleOf(lines: readonly ProfileLine[]): readonly Person[] {
   return lines.flatMap(({ slot, text }) => (slot === 'people' ? peopleIn(text).map(({ person }) => person) : []))
 }

@@ -45,7 +45,6 @@ export interface Surrounded extends TextRow, Readonly<Record<keyof IndexedText, 
   readonly around?: readonly (readonly [number: number, distance: number])[] | undefined
 }
 
-/** The vector of a memory, and the number of its space. */
 export interface PlacedVector {
   readonly number: number
   readonly spaceId: number

@@ -136,7 +136,6 @@ function causeOf(cause: unknown): string {
   return first instanceof Error ? first.message : String(first)
 }
 
-/** A database that cannot be reached now. */
 function unreachable(cause: unknown): AppError {
   return new AppError('unavailable', 'The database cannot be reached', { cause, retryAfter })
 }

@@ -152,7 +152,6 @@ export function lookupsOf(
   ]
 }
 
-/** A set that a search has found. */
 export interface FoundSet {
   readonly block: number
   readonly bytes: Buffer

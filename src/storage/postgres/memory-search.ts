@@ -71,7 +71,6 @@ function* candidateSteps(
 
 interface Asked {
   readonly row: ScopeRow
-  /** The numbers of the best by words. */
   readonly best: readonly number[]
   readonly since: number | undefined
 }

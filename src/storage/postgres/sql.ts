@@ -1,6 +1,5 @@
 /** Statements of one connection, or of one transaction. Parameters are `$1`, `$2`, …; int8 columns come as numbers, bytea as Buffers. */
 export interface Sql {
-  /** All rows of a query. */
   rows<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>
   /** The first row of a query. */
   row<R extends object>(text: string, values?: readonly unknown[]): Promise<R | undefined>

@@ -21,7 +21,6 @@ const startMs = 5000
 export interface WatchParts<Row extends object> {
   readonly db: Pick<Database, 'listen' | 'drop'>
   readonly channel: string
-  /** The statement of the poll. */
   readonly text: string
   /**
    * Receives the rows of each poll and its start: milliseconds of `now`. May throw the reason why this database is

@@ -5,7 +5,6 @@ import { tablesOf } from './tables.ts'
 export interface TableStatements {
   readonly name: string
   readonly create: string
-  /** The definitions of its columns, by name. */
   readonly columns: ReadonlyMap<string, string>
   /** The statement of each index, by name. */
   readonly indexes: ReadonlyMap<string, string>

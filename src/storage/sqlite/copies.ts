@@ -15,7 +15,6 @@ import { bringUp } from './schema.ts'
 /** Pages that are copied between two reports of progress: 4 MiB. */
 const pagesAtOnce = 500
 
-/** The most names in a report. */
 const mostNames = 20
 
 /** Copies of the database of a data folder. */

@@ -108,7 +108,6 @@ function addIndexes(db: Database, tables: readonly TableStatements[], found: Rea
   for (const [name, create] of wanted) if (!found.has(name)) db.exec(create)
 }
 
-/** A table, index, view or trigger of a database. */
 export interface SchemaObject {
   readonly type: 'table' | 'index' | 'view' | 'trigger'
   readonly name: string

@@ -2,7 +2,6 @@ import type { LiveSession, Session, UserCounts } from '../../accounts/accounts.t
 import { among, row, rows, run, sql, together, type Work, word } from '../port/port.ts'
 import { dayMs, manyLogins, sweepAfterMs } from '../shared/account-rows.ts'
 
-/** The table of accounts. */
 export const account = word('user', 'account')
 
 /** Logins with their users as they are now, by their ids. */

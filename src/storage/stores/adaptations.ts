@@ -47,7 +47,6 @@ export function createAdaptationStore(db: StoreDatabase, limits?: StoredLimits):
   }
 }
 
-/** The log of a persona of that user. */
 function ownLog({ personaId, userId }: Scope) {
   return sql`adaptation JOIN adaptation_log USING (log_id) JOIN persona ON persona.id = persona_id
     WHERE persona_id = ${personaId} AND user_id = ${userId}`
@@ -177,7 +176,6 @@ function textOfRecord(record: AdaptationRecord): string {
   return JSON.stringify(content)
 }
 
-/** The record of a kept text. */
 function recordOf(scope: Scope, text: string): AdaptationRecord {
   return { ...JSON.parse(text), persona_id: scope.personaId, user_id: scope.userId }
 }

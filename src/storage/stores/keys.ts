@@ -216,7 +216,6 @@ type Lists = 'models' | 'plugins' | 'personas'
 /** How many dead keys of one user are kept. */
 const mostDead = 1_000
 
-/** The key of a row, with its secrets. */
 function keyOf(row: KeyRow, secrets: ApiKey['secrets']): ApiKey {
   const { models: _m, plugins: _p, personas: _q, scopes, ...rest } = row
   return { ...rest, scopes: JSON.parse(scopes), ...listsOf(row), secrets }

@@ -50,7 +50,6 @@ const places = ['user', 'api_key', 'plugin', 'model'] as const
 /** The sums of one day, user, key, plugin and model, as they are kept, or as the rows have them. */
 type DayGroup = Sums & Readonly<Record<(typeof places)[number], number>>
 
-/** The most lines of an answer. */
 const mostProblems = 100
 
 /** A line for each difference between the rows of a day and its sums. */

@@ -93,7 +93,6 @@ export function createLedgerNames(db: StoreDatabase) {
       const found = await look(given.map(storable))
       return (name) => found.get(storable(name))
     },
-    /** The names of numbers. */
     async namesOf(given: Iterable<number>): Promise<(id: number) => string> {
       const found = new Map<number, string>()
       const unknown = [...new Set(given)].filter((id) => {

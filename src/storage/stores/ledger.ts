@@ -96,7 +96,6 @@ const days: InsertInto = {
     .join(', ')}`,
 }
 
-/** Adds rows to the sums of their days. */
 function* addSums(rows: readonly LedgerRow[], idOf: (name: string) => number): Work<void> {
   // In one order, as the rows.
   const groups = [...sumsByDay(rows, idOf)].sort((a, b) => compare(a.place, b.place))

@@ -30,7 +30,6 @@ export function machineClock(): MachineClock {
 /** The newest rows of each table that are kept. A flood of fresh addresses pushes out none that is refused. */
 const most = 50_000
 
-/** A digest of the user. */
 const userDigest = word('user', 'user_digest')
 
 /** Failed logins. Without the clock of a machine they count over all machines, by the clock of the database's server. */

@@ -11,7 +11,6 @@ import {
 } from '../shared/memory-retention.ts'
 import { isLoose, isPinnedRow } from './memory-filter.ts'
 
-/** A scope while its memories are counted. */
 export interface CountedScope {
   readonly scope_id: number
   readonly memories: number

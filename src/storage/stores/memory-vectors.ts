@@ -3,7 +3,6 @@ import type { EmbeddingSpace, Vector } from '../../personas/personas.ts'
 import type { MemoryIndex, NumberedVector } from '../port/memory-index.ts'
 import { among, rows, run, type Statement, sql, tableOf, together, type Work, word } from '../port/port.ts'
 
-/** The numbers of spaces by their keys. */
 export type Spaces = ReadonlyMap<string, number>
 
 /** The numbers of the vectors' spaces, which are made if need be. Throws `invalid` for a vector of another length than its space. */

@@ -234,7 +234,6 @@ function* removeNumbers(index: MemoryIndex, scopeId: number, numbers: readonly n
   yield* writeTerms(index, scopeId, [...terms, ...around])
 }
 
-/** The terms of memories that go. */
 function* readTerms(numbers: readonly number[]): Work<readonly TermsChange[]> {
   const found = yield* rows<IndexedText & { memory_id: number }>(
     sql`SELECT memory_id, terms, about, context FROM memory_terms WHERE memory_id ${among(numbers)}`,

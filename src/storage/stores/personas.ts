@@ -199,7 +199,6 @@ type Extra = Readonly<Record<string, unknown>> & Pick<Persona, (typeof later)[nu
 /** No package brings these names as unknown fields, see knownPersonaFields in import-persona.ts. */
 const later = ['mcp_servers', 'nickname', 'post_history_instructions'] as const
 
-/** The row of a persona. */
 function rowOfPersona(persona: Persona): PersonaRow {
   const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
   const { mcp_servers, nickname, post_history_instructions, ...columns } = persona
@@ -216,7 +215,6 @@ function rowOfPersona(persona: Persona): PersonaRow {
   }
 }
 
-/** The persona of a row. */
 function personaOf(row: PersonaRow): Persona {
   const all = (row.extra === null ? {} : JSON.parse(row.extra)) as Extra
   return {

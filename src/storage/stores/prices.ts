@@ -83,7 +83,6 @@ interface AddedPrice {
 /** Follows a change, price by price, from the prices that hold before it. */
 function rowsOfChange(change: PriceChange, holding: readonly Holding[]) {
   const held = new Map<string, Holding | number>(holding.map((row) => [nameOf(row.key), row]))
-  /** The numbers of rows that end. */
   const ended: number[] = []
   /** In the order of their numbers. */
   const added: AddedPrice[] = []
@@ -158,7 +157,6 @@ function sorted<T extends object>(fields: T): T {
   return Object.fromEntries(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1))) as T
 }
 
-/** The price of a row. */
 function priceOf(row: PriceRow): StoredPrice {
   const { services, ...terms } = JSON.parse(row.terms)
   return {

@@ -5,7 +5,6 @@ import type { SqliteRow } from '../schema/table.ts'
 import type { Database } from '../sqlite/connection.ts'
 import { fileName } from './plugin-files.ts'
 
-/** Bytes of one part. */
 const partBytes = 1024 * 1024
 
 /** The files of the personas' backups; without those that are gone. */

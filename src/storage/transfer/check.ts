@@ -29,7 +29,6 @@ export interface CheckControl {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A database that was read to its end. */
 export interface DatabaseCheck {
   /** One line that describes the database. */
   readonly database: string

@@ -118,7 +118,6 @@ function createFolderTarget({ db, plugins, backups }: FolderSide) {
   db.exec('BEGIN')
   for (const { name } of triggers) db.exec(`DROP TRIGGER "${name}"`)
   return {
-    /** Writes rows of a table. */
     writer(table: MovedTable): (rows: readonly SqliteRow[]) => void {
       if (table.only !== 'postgres') return insertInto(db, table)
       if (table.name === 'plugin') return each((row) => writePlugin(plugins, row))

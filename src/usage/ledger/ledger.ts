@@ -238,7 +238,6 @@ export function createLedger({ journal, store, warn, now }: LedgerParts) {
         done()
       }
     },
-    /** The state of the writing, for status pages. */
     state: (): LedgerState => ({
       waiting: waiting.length + together.length,
       trouble: storeTrouble.last() ?? journalTrouble.last(),

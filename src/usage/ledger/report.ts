@@ -16,7 +16,6 @@ export interface UsageNames {
   readonly keys: ReadonlyMap<string, string>
 }
 
-/** Finds the names of ids. */
 export type FindNames = (ids: {
   readonly users: ReadonlySet<string>
   readonly keys: ReadonlySet<string>

@@ -35,7 +35,6 @@ export interface Ground {
   readonly warn: (line: string) => void
 }
 
-/** A budget with its owner. */
 interface Owned {
   readonly owner: SubjectLimits
   readonly budget: Budget

@@ -11,7 +11,6 @@ import {
   windowNames,
 } from './subject-limits.ts'
 
-/** Requests and their tokens. */
 export interface Use {
   readonly requests: number
   readonly tokens: number

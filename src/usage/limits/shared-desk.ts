@@ -14,7 +14,6 @@ export type SharedDesk = ReturnType<typeof createSharedDesk>
 
 export interface SharedDeskParts {
   readonly store: Pick<LimitStore, 'share' | 'dropEnded'>
-  /** The limits of a subject. */
   find(subject: string): LimitDocument | undefined
   /** Takes over changed limits. */
   look(): void

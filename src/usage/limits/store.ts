@@ -22,7 +22,6 @@ export interface CountedBudget {
   readonly days?: { readonly first: string; readonly last: string } | undefined
 }
 
-/** A budget that a reservation asks. */
 export interface AskedBudget extends CountedBudget {
   readonly limit: number
   readonly hard: boolean
@@ -118,7 +117,6 @@ export interface LimitStore {
   extend(id: string, nano: number, budgets: readonly AskedBudget[]): MaybePromise<boolean>
   /** Gives the reservation of an attempt without cost back. One that is settled already changes nothing. */
   cancel(id: string): MaybePromise<void>
-  /** The accounts of budgets. */
   spends(budgets: readonly CountedBudget[]): Promise<readonly Spend[]>
   /** Begins the accounts again at nothing spent, in periods that stay; reservations stay. */
   reset(budgets: readonly CountedBudget[]): Promise<void>

@@ -45,7 +45,6 @@ export function createEstimates() {
     return fresh
   }
   return {
-    /** Input tokens of a request to this model. */
     inputOf: (model: string, request: Countable) =>
       Math.ceil(estimateRequestTokens(request) * (models.get(model)?.inputFactor ?? 1)),
     /** Output tokens of an answer of so many by the count of its text. */

@@ -62,7 +62,6 @@ export const priceRow = z.strictObject({
 /** Such a price, its rates as texts in USD per million tokens with at most six decimals. */
 export type PriceRow = z.infer<typeof priceRow>
 
-/** A price as it is shown. */
 export const shownPrice = z.object({
   ...priceRow.shape,
   id: z.string(),

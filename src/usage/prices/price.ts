@@ -19,7 +19,6 @@ export interface Tariff {
   readonly long?: { readonly above: number; readonly rates: Rates }
 }
 
-/** The price of one model at one plugin. */
 export interface Price extends Tariff {
   readonly plugin: string
   /** A name, or a pattern: `*` stands for any text, `#` for a digit. Letter case does not matter. */

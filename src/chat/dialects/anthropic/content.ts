@@ -84,7 +84,6 @@ export function readAssistant(blocks: readonly JsonObject[]): Message {
   return { ...message, ...withExtra('anthropic', { content: sendable }) }
 }
 
-/** A call as a `tool_use` block. */
 function writeCall(call: ToolCall): JsonObject {
   const { name, arguments: text } = call.function
   return { ...extraOf(call, 'anthropic'), type: 'tool_use', id: call.id, name, input: parseArguments(text) }

@@ -33,7 +33,6 @@ import { ToldText } from './told-text.ts'
 /** An item under way, by its place in the output: some services change its id between events. */
 interface ItemState {
   readonly type: string
-  /** The index of a call among the calls. */
   readonly call: number
   /** Its text, or the input of a call; a message's refusal; and the summary or the words of reasoning. */
   readonly text: ToldText
@@ -221,7 +220,6 @@ function readEvents(): StreamReader {
     return state.thought.kind === kind ? thoughtDelta(state.thought.text.endsPart(whole, part)) : []
   }
 
-  /** The whole input of a call. */
   function endInput(event: JsonObject, type: string, whole: unknown): readonly Delta[] {
     const state = items.get(indexOf(event))
     if (state?.type !== type || state.done || typeof whole !== 'string') return []

@@ -1,6 +1,5 @@
 /** What a persona's memory had to do with an answer. */
 export interface Recall {
-  /** The id of the persona. */
   readonly persona: string
   readonly memories: readonly { readonly id: string; readonly score: number }[]
   /** Parts of the question that became memories. */

@@ -2,7 +2,6 @@ import { type Message, textOf } from '../../../chat/chat.ts'
 import { appendToSession, showSession, undoSession } from '../../../operations/operations.ts'
 import type { Cli } from '../../terminal/cli.ts'
 
-/** The messages of a conversation, in a saved session. */
 export type ConversationRecord = ReturnType<typeof savedRecord>
 
 /** A message that was kept; `cut` for a stopped answer. */
@@ -17,7 +16,6 @@ const mostLooked = 20
 /** The record of a session. */
 export function savedRecord(cli: Cli, session: string) {
   return {
-    /** The id of the session. */
     session,
     /** Takes the last exchange away; resolves with its messages. Throws `invalid` where there is none. */
     undo: async () =>

@@ -9,7 +9,6 @@ import type { Totals } from './totals.ts'
 export interface TalkOptions {
   readonly model?: string | undefined
   readonly persona?: string | undefined
-  /** The system prompt. */
   readonly prompt?: string | undefined
   /** Other parameters of the model. */
   readonly option?: Readonly<Record<string, unknown>> | undefined
@@ -22,7 +21,6 @@ export interface TalkOptions {
   readonly speak?: boolean | undefined
 }
 
-/** The outcome of a question. */
 export type Outcome = 'answered' | 'stopped' | 'failed'
 
 /** A tool that the model may call. */

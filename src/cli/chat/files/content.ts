@@ -31,7 +31,6 @@ function typeOf({ name, bytes, type }: Content): string | undefined {
   return isPdf ? 'application/pdf' : undefined
 }
 
-/** Media types of text. */
 const textTypes = /^text\/|^application\/(?:json|xml|javascript|yaml)$|\+(?:json|xml)$/
 
 /** Whether a file is no picture and no PDF; it may still be binary. */

@@ -2,7 +2,6 @@ import { open, stat } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 
-/** The rules of one folder. */
 interface Layer {
   readonly base: string
   readonly rules: Ignore

@@ -5,7 +5,6 @@ import { explain } from '../../terminal/files.ts'
 import type { LeftOut } from './attachment.ts'
 import { shownName } from './delimited.ts'
 
-/** One thing to read. */
 export type Place =
   | { readonly kind: 'stdin' }
   | { readonly kind: 'address'; readonly url: URL }

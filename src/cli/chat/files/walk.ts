@@ -7,7 +7,6 @@ import type { LeftOut } from './attachment.ts'
 import { shownName } from './delimited.ts'
 import { type IgnoreRules, isIgnored, rulesAbove, rulesBelow } from './git-ignore.ts'
 
-/** The files of a folder. */
 export interface Walked {
   /** Paths below the folder, with `/`, in the order of their code units. */
   readonly paths: readonly string[]

@@ -8,11 +8,9 @@ import { note } from '../../terminal/output.ts'
 
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** The options that ask for an answer in JSON. */
 export interface JsonOptions {
   readonly schema?: string
   readonly jsonObject?: boolean
-  /** The schema of a template. */
   readonly templateSchema?: unknown
 }
 
@@ -111,7 +109,6 @@ const longestSchema = 256 * 1024
 /** Bounds of a schema: levels of nesting, and values of any kind. */
 const bounds = { depth: 40, values: 20_000, names: 5_000 }
 
-/** A schema and its name in messages. */
 interface NamedSchema {
   readonly schema: JsonSchema
   readonly name: string

@@ -21,7 +21,6 @@ const tones: Readonly<Record<Key['state'], Tone>> = {
   ownerless: 'bad',
 }
 
-/** The dialog that is open. */
 type Open = { readonly kind: 'new' } | { readonly kind: 'edit' | 'limit'; readonly key: Key }
 
 /** How long the old secret of a rotated key works, unless the request says otherwise: milliseconds. */
