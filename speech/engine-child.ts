@@ -6,7 +6,6 @@ import type { EngineModule, SpeechEngine, VoiceHandle, WordTime } from './engine
 let engine: SpeechEngine | undefined
 const voices = new Map<string, VoiceHandle>()
 
-/** The engines by their folders. */
 const engines: Readonly<Record<string, () => Promise<EngineModule>>> = {
   flite: () => import('./engines/flite/engine.ts'),
   'kyutai-tts': () => import('./engines/kyutai-tts/engine.ts'),

@@ -33,7 +33,6 @@ export interface ServiceOptions {
   readonly queueLimit?: number
   /** A file of pronunciations, which is read for each text. */
   readonly lexicon?: string | undefined
-  /** Counts for the metrics of a service. */
   readonly counts?: SpeechCount
   /** Called for the log: skipped chunks, a lost engine. */
   onEvent?(message: string, fields: Readonly<Record<string, string | number>>): void

@@ -11,7 +11,6 @@ import type { WrittenWord } from './text/reading/reading.ts'
 import { createWrittenWords } from './text/reading/written-words.ts'
 import { countCharacters, pauseAfter, splitChunks } from './text/sentences.ts'
 
-/** One text being spoken. */
 export interface Speech {
   /** Counts audio that is kept until all of it is made. */
   readonly place: AudioReservation

@@ -26,7 +26,6 @@ export interface SynthesisOptions extends SpeakingLog {
   readonly chunkMs?: number | undefined
   /** Requests answered or waiting at the same time; more get `busy`. */
   readonly queueLimit?: number | undefined
-  /** Counts for the metrics of a service. */
   readonly counts?: SpeechCount | undefined
   /** The pronunciations of the user, as they are now. */
   lexicon?(): Promise<Lexicon | undefined>

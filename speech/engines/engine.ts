@@ -1,7 +1,6 @@
 /** The interface of every speech engine: flite and the neural ones, behind the same servers. */
 import { createHash } from 'node:crypto'
 
-/** A voice of a server's table. */
 export interface Voice {
   /** The name as the specification spells it; clients may write it in any case. */
   readonly id: string

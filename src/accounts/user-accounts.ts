@@ -111,7 +111,6 @@ export function createAccounts(parts: AccountParts) {
     record: (entry: Omit<AuditEntry, 'at'>) => store.record({ at: clock(), ...entry }),
     /** Reads it, the newest first. */
     audit: (query: AuditQuery) => store.audit(query),
-    /** Removes entries from before a time. */
     pruneAudit: (before: number) => store.pruneAudit(before),
   }
 

@@ -12,7 +12,6 @@ export interface User {
   readonly updated_at: number
 }
 
-/** A user as the store keeps them. */
 export interface Account {
   readonly user: User
   readonly passwordHash: string

@@ -34,7 +34,6 @@ import { scratchFolder } from './package-folder.ts'
 import type { PackageArea } from './packages.ts'
 import type { Waits } from './waits.ts'
 
-/** Personas, their memories, and saved conversations. */
 export type PersonaArea = Awaited<ReturnType<typeof openPersonas>>
 
 export interface PersonaAreaParts {

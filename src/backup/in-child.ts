@@ -3,7 +3,6 @@ import { spawnChild } from '../process/process.ts'
 import type { Manifest } from './manifest.ts'
 import type { CreateTask, OpenTask, Step } from './work.ts'
 
-/** The methods of the child process. */
 export type BackupMethods = {
   readonly create: { readonly input: CreateTask; readonly item: Step; readonly result: Manifest }
   readonly open: { readonly input: OpenTask; readonly item: Step; readonly result: Manifest }

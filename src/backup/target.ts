@@ -10,7 +10,6 @@ export interface KeptBackup {
   readonly scheduled: boolean
 }
 
-/** The place where backups are kept. */
 export interface BackupTarget {
   readonly folder: string
   /** The newest first; other files are left out. */

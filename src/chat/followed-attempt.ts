@@ -8,7 +8,6 @@ export interface FollowedParts {
   readonly counts: ChatCounts | undefined
   /** Milliseconds, monotonic. */
   readonly now: () => number
-  /** Follows the whole request. */
   readonly watch: RequestWatch | undefined
 }
 

@@ -15,7 +15,6 @@ export interface RouteReport {
   readonly local_only?: true
 }
 
-/** The account of a request. */
 export interface Booking {
   /** The cost of the answer: undefined before a stream has ended. */
   cost(): BookedCost | undefined

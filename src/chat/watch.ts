@@ -19,7 +19,6 @@ export interface RequestWatch {
   accepted?(): void
   /** Called before a place that failed is asked again, in so many milliseconds. */
   retries?(place: AskedPlace, waitMs: number): void
-  /** Called with each target that was asked. */
   attempted(attempt: ToldAttempt): void
   /** Called at the first content of a stream. */
   begun?(): void

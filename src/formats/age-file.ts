@@ -16,7 +16,6 @@ const highestWorkFactor = 19
 /** Characters; a shorter passphrase is guessed at any work factor. */
 const shortestPassphrase = 8
 
-/** The task of the child process. */
 export interface AgeTask {
   readonly action: 'encrypt' | 'decrypt'
   readonly from: string

@@ -1,7 +1,6 @@
 import { AppError } from '../errors.ts'
 import { childMemory, inTime, spawnChild, type TimeBound } from '../process/process.ts'
 
-/** The methods of the child process. */
 export type SchemaMethods = {
   readonly compile: { readonly input: Readonly<Record<string, unknown>>; readonly result: null }
   readonly check: { readonly input: string; readonly result: readonly string[] }

@@ -5,7 +5,6 @@ import { AppError } from '../errors.ts'
 import { createLineSplitter } from '../formats/formats.ts'
 import { within } from '../process/process.ts'
 
-/** How a server is started. */
 export interface ServerCommand {
   readonly command: string
   readonly args: readonly string[]

@@ -3,7 +3,6 @@ import type { Histogram } from './histogram.ts'
 /** Names and values that tell the rows of a metric apart. Each comes from a bounded set: every row costs memory for good. */
 export type Labels = Readonly<Record<string, string>>
 
-/** A value of a counter or a gauge. */
 export interface MetricValue {
   readonly labels: Labels
   readonly value: number

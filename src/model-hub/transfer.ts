@@ -13,7 +13,6 @@ export interface Digest {
   readonly hex: string
 }
 
-/** The hub's description of a file. */
 export type FileInfo = ReturnType<typeof infoOf>
 
 export interface OpenFile extends FileInfo {

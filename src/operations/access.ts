@@ -4,7 +4,6 @@ import type { Caller, Operation, Role } from './operation.ts'
 
 export type AccessRule = Pick<Operation, 'access' | 'blockedInSingleUserMode' | 'scope'>
 
-/** How the installation is used. */
 export interface Mode {
   readonly singleUser: boolean
   /** The only caller that single-user mode admits. */

@@ -9,7 +9,6 @@ import type { Call } from './operation.ts'
 
 type ChatModel = z.output<typeof listChatModels.output>['models'][number]
 
-/** A model as clients of the dialect routes see it. */
 export interface ClientModel extends ChatModel {
   /**
    * Milliseconds since 1970 UTC: when the plugin's list was taken from its provider, or a persona was made; else when this

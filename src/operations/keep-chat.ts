@@ -57,7 +57,6 @@ interface Ending {
   readonly cut?: true
 }
 
-/** The outcome of saving an exchange. */
 export interface Saved {
   readonly warnings: readonly string[]
   readonly session?: ChatPlace

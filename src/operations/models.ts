@@ -98,7 +98,6 @@ const refreshRow = z.looseObject({
   removed: z.array(z.string()),
   /** The file of the previous list; null where none was written. */
   backup: z.string().nullable(),
-  /** The reason why the plugin was skipped. */
   skipped: z.string().nullable(),
   /** The failure of its refresh; the old list is in use. */
   error: z.string().nullable(),

@@ -31,7 +31,6 @@ export interface TaskMethods {
   readonly perform: { readonly input: unknown; readonly result: unknown }
 }
 
-/** An error as plain data. */
 export interface Failure {
   readonly name?: string
   readonly message: string

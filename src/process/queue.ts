@@ -1,7 +1,6 @@
 import { AppError } from '../errors.ts'
 
 export interface WorkQueueOptions {
-  /** Calls that run at the same time. */
   readonly running: number
   /** Calls that may wait behind them; any number without it. */
   readonly waiting?: number

@@ -11,7 +11,6 @@ export interface PlainMessage {
 /** Turns conversations into tokens and tokens into text. */
 export type PromptWriter = ReturnType<typeof createPromptWriter>
 
-/** Parsed files of a model folder. */
 export interface PromptFiles {
   readonly tokenizer: object
   readonly configuration: Readonly<Record<string, unknown>>

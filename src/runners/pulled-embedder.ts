@@ -2,7 +2,6 @@ import { AppError } from '../errors.ts'
 import type { Embedder, EmbeddingSpace } from '../personas/personas.ts'
 import { createModelProcess, type ModelProcess, QueueFull } from './model-process.ts'
 
-/** A pulled embedding model on this machine. */
 export interface InstalledEmbedding {
   readonly folder: string
   /** Changes with the content: vectors of other weights belong to another space. */

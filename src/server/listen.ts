@@ -28,7 +28,6 @@ export interface Listening {
   replaceTls(pair: SecureContextOptions): void
 }
 
-/** The address of a server, and its names in messages. */
 export interface ListenOptions {
   readonly name: string
   readonly host: string
@@ -36,7 +35,6 @@ export interface ListenOptions {
   readonly port: number
   /** The flag for another port. */
   readonly portFlag: string
-  /** The certificate of an https server. */
   readonly tls?: SecureContextOptions | undefined
   /** Names the service of this data folder that has a port. */
   readonly ownAt?: (port: number) => string | undefined

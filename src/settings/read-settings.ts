@@ -25,7 +25,6 @@ export type LogLevel = 'error' | 'warn' | 'info' | 'debug'
 /** Where the value of a setting came from, for `aichat config list`. */
 export type Origin = 'environment' | 'credential' | 'file' | 'default'
 
-/** What there is to know of a setting. */
 interface SettingFacts {
   /** The environment variable that overrides the settings file. */
   readonly variable?: string
@@ -133,7 +132,6 @@ function collect(environment: Environment, stored: StoredSettings, paths: Paths)
     publicHosts: list(value('api.public_hosts')),
     corsOrigins: list(value('api.cors_origin')),
     trustProxy: list(value('api.trust_proxy')),
-    /** Whether the API serves the web console. */
     console: isOn('api.console'),
     production: environment['NODE_ENV'] === 'production',
     singleUserMode: isOn('accounts.single_user_mode'),
@@ -145,7 +143,6 @@ function collect(environment: Environment, stored: StoredSettings, paths: Paths)
     pluginAllowPrivate: isOn('plugins.allow_private'),
     /** Where else the operator lets a key go, in addition to its provider's host: by the name of its variable. */
     pluginKeyHosts: keyHosts(list(value('plugins.key_hosts')), problems),
-    /** The most plugins in all. */
     pluginLimit: count('plugins.limit'),
     limits: {
       ...(Object.fromEntries(Object.entries(limitNames).map(([field, name]) => [field, count(name)])) as Limits),

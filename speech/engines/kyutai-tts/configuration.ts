@@ -92,7 +92,6 @@ export interface KyutaiConfiguration {
   readonly codec: CodecFile
   /** Which set of weights makes each codebook. */
   readonly schedule: readonly number[]
-  /** How many sets there are. */
   readonly sets: number
   /** Inner widths of the gated feed-forward parts. */
   readonly feedForward: { readonly backbone: number; readonly depth: number }

@@ -96,7 +96,6 @@ async function openFrom(opening: ModelOpening, options: KyutaiModelOptions) {
     /** A place for the keys and values of one voice at a time. */
     openMemory: () =>
       createVoiceMemory(openMemorySession, backbone, conditions, model.fuser.cross_attention_pos_emb_scale),
-    /** The codec's decoder, for one signal. */
     openDecoder: () => decoder.open(),
     close: opening.close,
   }

@@ -111,7 +111,6 @@ async function openFrom(opening: ModelOpening, options: QwenModelOptions) {
       const { logits } = await heads[group - 1]!.run({ hidden: floats([1, hidden.length], hidden) })
       return logits!.data as Float32Array
     },
-    /** The codec's decoder, for one signal. */
     openDecoder: () => decoder.open(),
     /** The vector of a voice from a spectrogram [bands, frames]; its graph is loaded when the first clip comes. */
     async speakerVector({ frames, data }: ReturnType<typeof logMel>): Promise<Float32Array> {

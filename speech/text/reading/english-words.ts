@@ -33,7 +33,6 @@ interface Vocabulary {
     /** Those that are said in other words. */
     readonly saidAs: Words
   }
-  /** The symbols of the chemical elements. */
   readonly elements: readonly string[]
   /** Names of rulers and popes, whose numerals are ordinals. */
   readonly rulers: readonly string[]
@@ -45,5 +44,4 @@ interface Vocabulary {
   readonly files: readonly string[]
 }
 
-/** The words of English as its rules need them. */
 export const vocabulary = readData<Vocabulary>('text/reading/english.json')

@@ -60,7 +60,6 @@ export interface StreamReader {
 /** Writes a streamed answer in a dialect, for the clients of `/v1/…`. Every string is whole events, or empty. */
 export interface StreamWriter {
   push(chunk: ChatChunk): string
-  /** The dialect's end. */
   end(): string
   /** A failure after the first byte: an error event, and never a clean end. */
   fail(error: ClientError): string

@@ -9,7 +9,6 @@ import {
   reasoningFormat,
 } from './messages.ts'
 
-/** The parts of a request that cost tokens. */
 export interface Countable {
   readonly messages: readonly Pick<Message, 'content' | 'tool_calls'>[]
   readonly tools?: unknown

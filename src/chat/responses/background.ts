@@ -4,7 +4,6 @@ import { wrongField } from './refusals.ts'
 import { interrupted, type OpenedRequest, type Responses } from './responses.ts'
 import type { Reader, ResponseObject } from './store.ts'
 
-/** A response to be made in the background. */
 export interface NewJob {
   readonly opened: OpenedRequest
   readonly reader: Reader
@@ -21,7 +20,6 @@ export interface Started {
   readonly ended: Promise<void>
 }
 
-/** Responses that are made without their client. */
 export type Background = ReturnType<typeof createBackground>
 
 /** Running at the same time; each holds its conversation in memory. */

@@ -141,7 +141,6 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
     async remove(reader: Reader, id: string) {
       if (!isResponseId(id) || !(await store.remove(reader, id))) throw responseNotFound(id)
     },
-    /** How many an owner has, and their bytes. */
     extent: (owner: string) => store.extent(owner),
     /** Removes all of an owner's; resolves with their number. */
     removeAll: (owner: string) => store.removeAll(owner),
@@ -150,7 +149,6 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
       for (const { owner, response } of await store.orphans(clock() - longestAnswer))
         await store.finish(owner, interrupted(response))
     },
-    /** Removes expired responses. */
     expire: () => store.expire(since()),
   }
 

@@ -63,7 +63,6 @@ export interface ResponseBounds {
   readonly bytes: number
 }
 
-/** How much is read at once. */
 export interface ReadBounds {
   /** Bytes of JSON. */
   readonly bytes: number

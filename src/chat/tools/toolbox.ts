@@ -37,7 +37,6 @@ const bounds = {
   time: 600_000,
 }
 
-/** A call before it is made. */
 export interface AskedCall {
   /** Unlike that of any other call. */
   readonly id: string

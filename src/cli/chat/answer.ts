@@ -12,7 +12,6 @@ import type { Tokens } from './conversation/totals.ts'
 import type { ChatQuestion } from './question.ts'
 import type { Waiting } from './waiting.ts'
 
-/** The outcome of a question. */
 export interface Answer {
   /** The text of the answer, or of the refusal. */
   text: string

@@ -26,7 +26,6 @@ export interface ChatOptions {
   readonly thinking?: boolean
   readonly speak?: boolean
   readonly fallback: boolean
-  /** Nothing may leave this machine. */
   readonly localOnly?: boolean
   readonly dryRun?: boolean
   /** Prints the tokens and the price of the question, and sends nothing. */
@@ -40,7 +39,6 @@ export interface ChatOptions {
   readonly templateSchema?: unknown
   /** True for one that the user is to pick. */
   readonly template?: string | true
-  /** Values of the template's variables. */
   readonly var?: Variables
   /** Servers with tools that the model may call. */
   readonly mcp?: readonly string[]

@@ -34,7 +34,6 @@ export interface TerminalSession {
   readonly session: string
   /** The persona's first words in a new conversation; undefined for none. */
   readonly greeting?: string
-  /** Called after each answer. */
   answered(): void
   /** Whether it began here, without a name of the user's. */
   readonly isNew: boolean

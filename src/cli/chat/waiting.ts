@@ -22,7 +22,6 @@ const frames = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏']
 /** For terminals whose fonts have no Braille. */
 const plainFrames = [...'|/-\\']
 
-/** Tells nothing. */
 export const silentWaiting: Waiting = { watch: undefined, step() {}, thinks() {}, rest() {}, end() {} }
 
 /** Whether stdout and stderr are one terminal that can take a line back, for a person who reads along. */

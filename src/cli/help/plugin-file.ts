@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { manifestFields, pluginManifest } from '../../plugins/plugins.ts'
 
-/** The smallest useful plugin file. */
 export const minimalPlugin = {
   id: 'custom',
   name: 'Custom',

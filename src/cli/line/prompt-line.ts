@@ -9,7 +9,6 @@ import { endsInBackslash, isOpenBlock } from './multi-line.ts'
 /** The prompt of a conversation on a terminal. */
 export type PromptLine = ReturnType<typeof openPromptLine>
 
-/** The lines that were typed before. */
 export interface History {
   /** The latest first. */
   readonly lines: readonly string[]
@@ -96,7 +95,6 @@ export function openPromptLine(io: Io, parts: PromptParts) {
     use(other: History) {
       history = other
     },
-    /** Empties the window. */
     clear() {
       if (!isDumb) io.stderr.write('\x1b[H\x1b[2J')
     },

@@ -56,7 +56,6 @@ export interface Glyph {
   readonly columns: number
 }
 
-/** Measures text in columns of a terminal. */
 export type Ruler = Awaited<ReturnType<typeof openRuler>>
 
 /** The longest table of characters that were measured before. */

@@ -237,7 +237,6 @@ function withFilter(command: CliCommand): CliCommand {
     .field('--pinned', 'only pinned memories')
 }
 
-/** `aichat persona state|adapt|undo`. */
 function addAdaptationCommands(persona: CliCommand, cli: Cli): void {
   const run = lazyActions(cli, () => import('./adaptation.ts'))
 

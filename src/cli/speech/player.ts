@@ -4,7 +4,6 @@ import { AppError } from '../../errors.ts'
 import type { Environment } from '../../settings/settings.ts'
 import { findProgram } from '../terminal/programs.ts'
 
-/** A running audio player. */
 export type Player = Awaited<ReturnType<typeof openPlayer>>
 
 /** Players that read WAV from stdin, in order of preference. */

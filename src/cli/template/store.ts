@@ -59,7 +59,6 @@ export async function templateFile(cli: Cli, name: string): Promise<string> {
 export async function readTemplate(cli: Cli, name: string) {
   const isPath = /[\\/]/.test(name)
   const path = isPath ? name : await templateFile(cli, name)
-  /** The text of the file. */
   const source = (await readInput(cli, path, longestTemplate)).toString('utf8')
   return { name, path, source, template: parseTemplate(source, isPath ? name : `template "${name}"`) }
 }

@@ -22,7 +22,6 @@ export interface Io {
   readonly stderr: Writable
   /** Writes to stdout; resolves when written. A closed pipe (EPIPE) is no error. Throws `io` when a write fails. */
   out(data: string | Uint8Array): Promise<void>
-  /** Writes a line to stderr. */
   err(text: string): void
   /** True after stdout was closed by its reader. */
   readonly outClosed: boolean

@@ -37,7 +37,6 @@ interface ListingProps<T> {
     readonly work: () => unknown
     readonly done?: string
   }
-  /** Further controls above the list. */
   readonly controls?: ComponentChildren
   /** Stands in place of an empty table: a title, and the next step. */
   readonly empty?: readonly [title: string, step?: string]

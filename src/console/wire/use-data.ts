@@ -7,7 +7,6 @@ export interface Data<T> {
   /** Why there is no answer, or only an old one. */
   readonly problem: Refused | undefined
   readonly isLoading: boolean
-  /** Asks again. */
   reload(): void
   /** Shows a value that an answer to a change already told. */
   replace(value: T): void

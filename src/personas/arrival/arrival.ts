@@ -18,7 +18,6 @@ export interface ArrivedMemory {
   readonly extra?: Fields
 }
 
-/** The choices of an import. */
 export interface ArrivalOptions {
   /** Leaves out older memories: milliseconds since 1970 UTC. */
   readonly after?: number | undefined
@@ -135,6 +134,5 @@ export interface Turn {
 export interface ExportedConversation {
   readonly id: string
   readonly title: string
-  /** The turns in their order. */
   readonly turns: readonly Turn[]
 }

@@ -113,7 +113,6 @@ const nothingFound: Recalled = { hits: [], cut: false }
 
 const searchCut = 'Too many long memories of the persona may match for one search: some were not read'
 
-/** What a search found for a message. */
 interface Recalled extends Pick<SearchOutcome, 'hits' | 'cut'> {
   /** A memory of the same words by the user, also of another conversation: it is said again. */
   readonly twin?: MemoryEntry | undefined

@@ -57,7 +57,6 @@ export interface EmbeddingSpace {
 
 export type EditedMemory = Pick<MemoryEntry, 'content' | 'timestamp' | 'importance_score' | 'metadata'>
 
-/** Limits of number and age. */
 export interface RetentionPolicy {
   readonly maxMemories: number
   /** Milliseconds since a memory was stored, not since its timestamp. */
@@ -198,7 +197,6 @@ export const mostSearched = 24_000_000
  */
 export const longestTerms = 110_000
 
-/** A memory that may match. */
 export interface Candidate {
   readonly entry: MemoryEntry
   /** Its terms in order, a space between them: splitting text at every search would cost more than the search. */

@@ -17,7 +17,6 @@ export interface QueryTerm {
   readonly rarity?: number
 }
 
-/** A query as ranking needs it. */
 export type MemoryQuery = ReturnType<typeof readQuery>
 
 /**

@@ -16,7 +16,6 @@ export interface Ranked {
   readonly supersedes?: string
 }
 
-/** The part that vectors play. */
 export interface VectorTrust {
   /** See `Embedder.trust`. */
   readonly trust: number

@@ -15,7 +15,6 @@ export interface Passthrough {
   readonly state?: Fields
   /** The persona's earlier exports, oldest first. */
   readonly lineage?: readonly Fields[]
-  /** The imported character card. */
   readonly card?: Fields
   /** A PNG in base64. */
   readonly portrait?: string
@@ -115,7 +114,6 @@ export interface StagedPersona {
   discard(): Promise<void>
 }
 
-/** Stores whole personas. */
 export interface PersonaArchive {
   /** Undefined when that user has no such persona. The caller closes it: see `readSnapshot`. */
   snapshot(scope: Scope): Promise<PersonaSnapshot | undefined>
@@ -165,7 +163,6 @@ export async function writeWhole(
   }
 }
 
-/** The size of a persona. */
 export interface Extent {
   readonly memories: number
   readonly records: number

@@ -25,7 +25,6 @@ export interface PackageMemory {
   readonly vector?: Float32Array
 }
 
-/** The small parts of a package. */
 export interface PackageHead {
   readonly persona: Fields
   readonly state: Fields
@@ -49,7 +48,6 @@ export interface WrittenPackage {
   readonly records: number
 }
 
-/** Limits beyond which an untrusted package is refused. */
 export const packageLimits = {
   /** Bytes of the file, and of all its unpacked members. */
   bytes: zipLimits.bytes,

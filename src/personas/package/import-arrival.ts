@@ -78,7 +78,6 @@ interface Done {
 interface Creation {
   readonly arrival: Arrival
   readonly incoming: MergedMemories
-  /** How many of the memories are pinned. */
   readonly pinned: number
   readonly request: ImportRequest
 }

@@ -5,7 +5,6 @@ export const importModes = ['create', 'merge', 'replace'] as const
 
 export interface ImportRequest {
   readonly mode: (typeof importModes)[number]
-  /** Reports the outcome without writing anything. */
   readonly dry_run: boolean
   readonly passphrase?: string | undefined
   /** The persona of `merge` and `replace`, by id or name; by default the one of the id in the package. */

@@ -9,7 +9,6 @@ const ending = '.dna.zip'
 /** Milliseconds for which a file without row and holder is kept: an aichat of an earlier version may be writing it. */
 const orphanAge = 3_600_000
 
-/** The rows of the backups whose files are in a folder. */
 export interface BackupRows {
   isKnown(backupId: string): Promise<boolean>
   /** Changes a row of the checksum `expected` and calls `publish` in the same transaction; false for another checksum. */

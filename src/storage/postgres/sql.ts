@@ -1,7 +1,6 @@
 /** Statements of one connection, or of one transaction. Parameters are `$1`, `$2`, …; int8 columns come as numbers, bytea as Buffers. */
 export interface Sql {
   rows<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>
-  /** The first row of a query. */
   row<R extends object>(text: string, values?: readonly unknown[]): Promise<R | undefined>
   /** Runs a statement that writes; resolves with the number of its rows. */
   run(text: string, values?: readonly unknown[]): Promise<number>

@@ -6,7 +6,6 @@ export interface TableStatements {
   readonly name: string
   readonly create: string
   readonly columns: ReadonlyMap<string, string>
-  /** The statement of each index, by name. */
   readonly indexes: ReadonlyMap<string, string>
   /** Inserts the first rows of a new table. */
   readonly fill?: string

@@ -69,7 +69,6 @@ export interface StorageCopies {
   fill?(copy: string, files: CopiedFiles): Promise<void>
 }
 
-/** The folders of files that belong to a copy. */
 export interface CopiedFiles {
   readonly plugins: string
   /** Packages of personas' backups. */

@@ -16,7 +16,6 @@ import {
   type Vector,
 } from '../../personas/personas.ts'
 
-/** A memory as its table keeps it. */
 export interface Row {
   memory_id: number
   id: string

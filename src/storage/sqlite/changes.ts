@@ -8,7 +8,6 @@ export interface OwnChanges extends Changes {
   wroteAccounts(): void
   /** Called after a write of prices. */
   wrotePrices(): void
-  /** Called after a write of limits. */
   wroteLimits(): void
 }
 

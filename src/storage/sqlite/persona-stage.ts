@@ -29,7 +29,6 @@ export function openStage(db: Database, personaId: string) {
     scope,
     /** Runs one slice in a transaction of its own, and then leaves the database to others for as long as it took. */
     write: (slice: () => void) => writeSlice(db, slice),
-    /** How many memories it holds. */
     memories: () => findScope(db, scope)?.memories ?? 0,
     /** Inside a transaction: exchanges the memories of the stage and the persona. */
     takePlaceOf: (target: Scope) => exchange(db, scope, target),

@@ -162,7 +162,6 @@ export async function* logPages(
   }
 }
 
-/** A state as its table keeps it. */
 interface StateRow {
   readonly algorithm: string
   readonly sequence: number

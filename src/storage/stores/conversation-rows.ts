@@ -3,7 +3,6 @@ import type { Conversation, FoundMessage, SavedMessage } from '../../personas/pe
 /** Conversations that make room with one that is kept. */
 export const mostTrimmed = 20
 
-/** A conversation as its table keeps it. */
 export interface ConversationRow extends Omit<Conversation, 'persona_id' | 'branch' | 'pinned'> {
   pinned: boolean | 0 | 1
   persona_id: string | null

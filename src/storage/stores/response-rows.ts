@@ -14,7 +14,6 @@ const parsedAtOnce = 1 << 20
  */
 export const mostAlike = 50
 
-/** A response as its table keeps it. */
 export interface ResponseRow {
   readonly number: number
   readonly thread_id: number

@@ -55,7 +55,6 @@ const memoriesAtOnce = 100
 /** Terms of a block whose lists are written in one turn. */
 const termsAtOnce = 1000
 
-/** Sets of memories by term. */
 type Sets = Map<string, { readonly own: number[]; readonly around: number[] }>
 
 /**

@@ -7,7 +7,6 @@ export interface UpkeepParts {
   /** Attempts that reserved money in a process that ended without a note of them. */
   readonly orphans: () => Promise<readonly LedgerRow[]>
   readonly days: Days
-  /** Days that rows are kept. */
   readonly keepDays: number
   /** Milliseconds since 1970 UTC. */
   readonly clock: () => number

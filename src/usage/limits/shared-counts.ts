@@ -21,7 +21,6 @@ export interface Moment {
   counted?: Counted
 }
 
-/** What this instance reports of a subject. */
 export interface Report {
   readonly document: LimitDocument
   /** Changes of what was counted then, or is counted now. */

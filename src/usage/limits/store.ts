@@ -39,7 +39,6 @@ export interface Spend {
   readonly reserved: number
 }
 
-/** An attempt that reserves money. */
 export interface Reservation {
   readonly id: string
   /** Milliseconds since 1970. */

@@ -9,7 +9,6 @@ import { createPriceList, type FixedPriceList, shippedId } from './price-list.ts
 import type { PriceRow, PriceView } from './price-schema.ts'
 import type { NewPrice, PriceKey, PriceStore, StoredPrice } from './store.ts'
 
-/** The prices that come with the program. */
 export interface ShippedPrices {
   /** All of them. */
   readonly prices: readonly Price[]

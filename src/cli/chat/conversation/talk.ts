@@ -23,7 +23,6 @@ export interface TalkOptions {
 
 export type Outcome = 'answered' | 'stopped' | 'failed'
 
-/** A tool that the model may call. */
 export interface OfferedTool {
   readonly name: string
   readonly description: string

@@ -28,7 +28,6 @@ export interface Totals {
   by: string | undefined
 }
 
-/** An answer's report about itself. */
 interface AnswerCounts {
   readonly tokens: Tokens | undefined
   readonly cost: number | undefined

@@ -16,7 +16,6 @@ export interface JsonOptions {
 
 /** The required form of an answer in JSON. */
 export interface AnswerCheck {
-  /** The field of the request. */
   readonly format: ResponseFormat
   /**
    * Prints an answer and checks it: JSON as it came, laid out at a terminal. Throws `protocol` with all misses, after it

@@ -266,7 +266,6 @@ export function useChat(partner: Partner, sessionId: string | undefined, route: 
       void answer(question)
     },
     stop: () => running.current?.abort(),
-    /** Begins another conversation. */
     startAnew() {
       begin(undefined)
       goTo(...partner.place)

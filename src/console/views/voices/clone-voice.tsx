@@ -13,7 +13,6 @@ const leastSeconds = 3
 /** Samples of a second: enough for every engine, and a third of the bytes of most microphones. */
 const sampleRate = 24_000
 
-/** A recording as a WAV file, as the API takes it. */
 interface Recording {
   readonly wav: Blob
   readonly seconds: number

@@ -30,7 +30,6 @@ export function useMemories(persona: string) {
     [persona],
   )
 
-  /** Fetches everything again. */
   const reload = useCallback(() => {
     pages.current = new Map()
     setState((now) => ({ ...now, version: now.version + 1 }))
