@@ -132,10 +132,7 @@ function isGrouped({ heads, keyValueHeads = heads }: AttentionShape): boolean {
   return keyValueHeads !== heads
 }
 
-/**
- * Queries as the products take them: [rows, heads, size], or, where query heads share keys, [key-value heads, sharing
- * heads × rows, size].
- */
+/** Queries for products: [rows, heads, size], or with shared keys [key-value heads, sharing heads × rows, size]. */
 function byHead(graph: Graph, shape: AttentionShape, queries: Value): Value {
   const split = toHeads(graph, shape, queries)
   if (!isGrouped(shape)) return split

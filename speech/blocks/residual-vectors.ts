@@ -65,10 +65,7 @@ function sumOfEntries(graph: Graph, books: readonly Codebook[], codes: Value, fi
     .reduce((sum, entry) => graph.add(sum, entry))
 }
 
-/**
- * Codes int64 [frames, books]: for each book, the entry nearest to the remainder of x [frames, size] after the earlier
- * books.
- */
+/** Codes int64 [frames, books]: of each book the entry nearest to what earlier books leave of x [frames, size]. */
 export function nearestCodes(graph: Graph, books: readonly Codebook[], x: Value): Value {
   let rest = x
   const codes = books.map((book) => {

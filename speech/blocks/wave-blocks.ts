@@ -29,10 +29,7 @@ function depthwiseConvolution(graph: Graph, name: string, x: Value): Value {
 /** The epsilon that ConvNeXt's authors fixed. */
 const convNextEpsilon = 1e-6
 
-/**
- * ConvNeXt (Liu et al. 2022, arXiv:2201.03545): filters per channel, then a feed-forward part with scaled output that
- * is added.
- */
+/** ConvNeXt (Liu et al. 2022, arXiv:2201.03545): filters per channel, then a scaled feed-forward part that is added. */
 export function convNext(graph: Graph, name: string, x: Value): Value {
   const filtered = depthwiseConvolution(graph, `${name}.dwconv.conv`, x)
   const norm = (part: string) => graph.weight(`${name}.norm.${part}`)

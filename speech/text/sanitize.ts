@@ -222,10 +222,7 @@ function matchPairs(text: string, open: string, close: string): ReadonlyMap<numb
   return pairs
 }
 
-/**
- * Removes the marks of emphasis, strikes and code. A star between numbers multiplies and an underscore inside a word
- * belongs to it: both stay.
- */
+/** Removes marks of emphasis, strikes and code, but no star between numbers and no underscore inside a word. */
 function dropEmphasis(text: string): string {
   return text.replace(
     /\\([\\`*_{}[\]()#+.!~|>-])|(?<=[\p{N})] ?)(\*{1,2})(?= ?[\p{N}(])|(?<=[\p{L}\p{N}])(_+)(?=[\p{L}\p{N}])|`+|~~+|\*+|_+/gu,

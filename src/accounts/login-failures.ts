@@ -19,10 +19,7 @@ export interface FailureRule {
  * failure counts for a `now` slightly before it too. On one machine, failures from before its last start do not count.
  */
 export interface LoginFailureStore {
-  /**
-   * Milliseconds on a clock that all processes share, independent of the machines' dates: the machine's uptime, or the
-   * database's clock.
-   */
+  /** Milliseconds on a clock that all processes share: the machine's uptime, or the database's clock. */
   now(): MaybePromise<number>
   read(subject: string, now: number, rule: FailureRule): Promise<Failures>
   /**

@@ -107,10 +107,7 @@ export function createLogins(parts: LoginParts) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    /**
-     * `address` is undefined in process, where nothing is limited. Throws `unauthenticated`, `rate_limited`,
-     * `forbidden`, `busy`.
-     */
+    /** Without an `address` nothing is limited. Throws `unauthenticated`, `rate_limited`, `forbidden`, `busy`. */
     async login(
       { username, password }: { username: string; password: string },
       address: string | undefined,
@@ -135,10 +132,7 @@ export function createLogins(parts: LoginParts) {
       await record('login', 'ok', { actor: account.user, address })
       return answer
     },
-    /**
-     * The first one becomes the administrator. Throws `forbidden` where registration is off, `invalid` with every
-     * problem.
-     */
+    /** The first becomes the administrator. Throws `forbidden` without registration, `invalid` with all problems. */
     async register(newcomer: Newcomer, address: string | undefined): Promise<LoginAnswer> {
       if (!rules.allowRegistration && !(await store.isEmpty())) throw registrationIsOff()
       if (address !== undefined) newcomers.take(networkOf(address))
@@ -183,10 +177,7 @@ export function createLogins(parts: LoginParts) {
       await record('password.change', 'ok', { actor: account.user, address })
       return begin(changed)
     },
-    /**
-     * Ends every login of the user, and the refusals of logins where this user failed; without a password a random one
-     * is made, and returned.
-     */
+    /** Ends the user's logins and refusals of logins; without a password it makes a random one, and returns it. */
     async resetPassword(
       { user }: Account,
       password: string | undefined,

@@ -66,10 +66,7 @@ export function createTokens(secrets: () => Secrets, clock: () => number) {
         .setExpirationTime(exp)
         .sign(keys()[0]!)
     },
-    /**
-     * The claims of a token of ours that has begun and has not expired; synchronous, and the second time a matter of
-     * nanoseconds.
-     */
+    /** The claims of a token of ours that has begun and not expired; the second time a matter of nanoseconds. */
     verify(token: string): Claims | 'invalid' | 'expired' {
       const signed = good.get(token) ?? read(token)
       const now = clock() / 1000

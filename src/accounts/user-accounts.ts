@@ -67,10 +67,7 @@ export function createAccounts(parts: AccountParts) {
     /** True while there is no user. */
     needsSetup: () => store.isEmpty(),
     isDefaultAdministrator,
-    /**
-     * The account of a local command: a named user (throws `not_found`), else an administrator; undefined while there
-     * is none.
-     */
+    /** The account of a local command: a named user (throws `not_found`), else an administrator, else undefined. */
     async local(username?: string): Promise<Account | undefined> {
       if (username === undefined)
         return store.administrator(rules.singleUserMode ? rules.defaultAdmin.username : undefined)

@@ -111,10 +111,7 @@ export interface App {
   patiently<R>(work: () => Promise<R>): Promise<R>
   /** The size of the stored data; undefined while no storage is open. */
   storedSize(): Promise<StoredSize | undefined>
-  /**
-   * Reads the whole storage; resolves with one line about it. Creates none where none is there yet; throws
-   * `configuration` when it is damaged.
-   */
+  /** Reads the whole storage; resolves with one line about it. Creates none; throws `configuration` for damage. */
   checkStorage(): Promise<string>
   /** Takes over changed settings, secrets and plugins; undefined for a command, which reads them at its start. */
   readonly reloader: Reloader | undefined

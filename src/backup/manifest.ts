@@ -9,10 +9,7 @@ export const manifestName = 'manifest.json'
 /** The longest manifest: bytes. 100,000 parts of some 150 bytes. */
 export const longestManifest = 16 * 1024 ** 2
 
-/**
- * The names of parts: a closed list of folders with plain names in them, so that nothing of a backup can lie elsewhere when
- * it is unpacked.
- */
+/** A closed list of folders with plain names, so that no part of a backup is unpacked elsewhere. */
 const partName = z
   .string()
   .regex(/^(?:database\/aichat\.db|settings\/(?:config|mcp)\.json|(?:plugins|persona-backups)\/(?!\.)[\w.-]{1,200})$/)

@@ -42,10 +42,7 @@ const leaveOut = ['or let the question leave it: without --local-only (local_onl
 /** How deep the parts of messages are searched: a part of any dialect has its address in its first levels. */
 const mostLevels = 6
 
-/**
- * Throws `invalid` for a request with the address of a picture, a document or a server of tools: its reader would fetch it
- * from another machine.
- */
+/** Throws `invalid` for an address in a request that its reader would fetch from another machine. */
 export function refuseAddresses({ messages, tools = [] }: Pick<Partial<ChatRequest>, 'messages' | 'tools'>): void {
   const parts = (messages ?? []).flatMap(({ content }) => (Array.isArray(content) ? content : []))
   const foreign = tools.filter(({ type }) => type !== 'function')

@@ -32,10 +32,7 @@ import { parseDuration } from './terminal/parsers.ts'
 import { addUsageCommands } from './usage/command.ts'
 import { addUserCommands } from './users/command.ts'
 
-/**
- * The commands of the program by group, in the order of the help. Those that show or search the whole tree name no command of
- * theirs.
- */
+/** Groups of commands in the order of the help; those about the whole tree name no command of theirs. */
 const groups: readonly (readonly [names: string, add: (program: CliCommand, cli: Cli) => void])[] = [
   ['chat', addChatCommand],
   ['template', addTemplateCommands],

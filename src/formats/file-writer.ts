@@ -50,10 +50,7 @@ export function createFile(path: string) {
         at += length
       }
     },
-    /**
-     * With `flush` everything is on the disk when this returns; without, it is written, enough for files that no
-     * restart needs.
-     */
+    /** With `flush` all is on the disk when this returns; without, written as files that no restart needs. */
     close(options: { readonly flush: boolean } = { flush: true }) {
       flush()
       if (options.flush) fsyncSync(file)

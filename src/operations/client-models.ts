@@ -10,10 +10,7 @@ import type { Call } from './operation.ts'
 type ChatModel = z.output<typeof listChatModels.output>['models'][number]
 
 export interface ClientModel extends ChatModel {
-  /**
-   * Milliseconds since 1970 UTC: when the plugin's list was taken from its provider, or a persona was made; else when this
-   * installation was.
-   */
+  /** Milliseconds since 1970 UTC at which the list was taken or a persona made, else this installation. */
   readonly created: number
   readonly persona?: Persona
 }

@@ -28,10 +28,7 @@ export const memorySettings = z.object({
   placement: z.exactOptional(z.enum(['end', 'system'])),
   /** The most tokens of the profile in a chat: what always holds for the user, and the pinned memories. 0 leaves it out. */
   profile_tokens: z.exactOptional(z.int().min(0).max(4000)),
-  /**
-   * What "forget my birthday" in a chat does: `ask` names what it means, which goes after a yes; `at_once` removes it with the
-   * answer.
-   */
+  /** What "forget my birthday" in a chat does: `ask` removes it after a yes, `at_once` with the answer. */
   forget: z.exactOptional(z.enum(['ask', 'at_once'])),
 })
 
@@ -64,10 +61,7 @@ const longText = z.string().max(100_000)
 /** Request fields that a persona's parameters must not hold. */
 const reserved = ['messages', 'model', 'stream', 'persona', 'session', 'plugin', 'fallback', 'memory', 'tool_turn']
 
-/**
- * Request fields sent with every chat of the persona, such as `temperature`. Known ones are validated; others are passed on
- * to the provider.
- */
+/** Fields sent with every chat of the persona. Known ones are validated, others passed on to the provider. */
 const parameters = z
   .looseObject({
     temperature: z.exactOptional(z.number().min(0).max(2)),
@@ -215,10 +209,7 @@ export interface OpenedPersona {
 export interface PersonaStore {
   /** Writes a new persona or all fields of an existing one with the same id and owner. */
   save(persona: Persona): Promise<void>
-  /**
-   * Reads, changes and writes the owner's persona in one transaction, so that no concurrent change is lost; undefined when it
-   * was removed.
-   */
+  /** Changes the owner's persona in one transaction; undefined when it was removed. */
   update(id: string, owner: string, change: (persona: Persona) => Persona): Promise<Persona | undefined>
   /** The persona of any owner: the caller compares `user_id`. */
   find(id: string): Promise<Persona | undefined>

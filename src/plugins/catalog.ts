@@ -3,10 +3,7 @@ import type { ModelsSource } from './manifest.ts'
 /** One row of a provider's list of models, as it came. */
 export type ModelRow = Readonly<Record<string, unknown>>
 
-/**
- * The rows of a list answer, or undefined when there is no list at the plugin's path. A row that is a text is a model's
- * name alone.
- */
+/** The rows of a list answer, where a text is a model's name; undefined without a list at the plugin's path. */
 export function rowsOf(answer: unknown, source: Pick<ModelsSource, 'items' | 'id'>): readonly ModelRow[] | undefined {
   const rows = source.items === '' ? answer : valueAt(answer, source.items)
   if (!Array.isArray(rows)) return undefined

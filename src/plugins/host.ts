@@ -109,10 +109,7 @@ export function createPluginHost({ store, keys, rules: operatorRules }: HostPart
       return id === undefined ? undefined : entries.get(id)?.manifest
     },
     broken: () => current().broken,
-    /**
-     * Reads all plugins again, by the operator's rules of the moment; those that cannot be read keep the version
-     * before.
-     */
+    /** Reads all plugins again by the operator's rules; those that cannot be read keep the version before. */
     reload(): readonly BrokenPlugin[] {
       loaded = undefined
       rulesAnew = true

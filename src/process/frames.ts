@@ -45,10 +45,7 @@ export interface Failure {
 /** Characters of a cause that cross: native libraries write pages. */
 const longestCause = 500
 
-/**
- * A failure as it crosses to the other process: an AppError keeps its code and details, any other error its system
- * fields.
- */
+/** A failure as it crosses to the other process: an AppError with code and details, others with system fields. */
 export function failureOf(reason: unknown): Failure {
   if (!(reason instanceof Error)) return { message: String(reason) }
   if (!(reason instanceof AppError)) return { name: reason.name, message: reason.message, ...systemFields(reason) }

@@ -13,10 +13,7 @@ export function createTextStream(decode: (ids: readonly number[]) => string, sto
   let read = 0
   let held = ''
   return {
-    /**
-     * The text that a token completes; often none. `stopped` once a stop text has been reached: later tokens are
-     * ignored.
-     */
+    /** The text that a token completes, often none. `stopped` after a stop text: later tokens are ignored. */
     push(id: number): { readonly text: string; readonly stopped: boolean } {
       ids.push(id)
       const context = decode(ids.slice(before, read))

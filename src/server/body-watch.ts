@@ -9,10 +9,7 @@ export interface BodyTimeouts {
   readonly totalMs: number
 }
 
-/**
- * A mobile connection may be silent for 30 s. A request may take a minute in all, of which its headers may take 10 s
- * (listen.ts).
- */
+/** Mobile connections may be silent for 30 s; a request takes a minute in all, its headers 10 s (listen.ts). */
 export const usualBodyTimeouts: BodyTimeouts = { idleMs: 30_000, totalMs: 50_000 }
 
 interface Watched {

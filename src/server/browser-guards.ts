@@ -83,10 +83,7 @@ const exposedHeaders = [
   ]),
 ].join(', ')
 
-/**
- * CORS: only origins listed in CORS_ORIGIN may read; cross-site writes are refused. Returns true for a preflight, which it
- * has answered.
- */
+/** CORS: only origins in CORS_ORIGIN may read; refuses cross-site writes. True for a preflight, now answered. */
 export function checkOrigin({ request, response }: RequestContext, settings: Settings): boolean {
   const { origin, host = '' } = request.headers
   if (settings.corsOrigins.length > 0) response.setHeader('vary', 'Origin')

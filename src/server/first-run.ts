@@ -30,10 +30,7 @@ export async function openServiceAccounts(app: App, { stderr, stderrIsTerminal }
   return {
     setupToken,
     identify: identifyBy(accounts, await app.apiKeys(), app.settings, { setupToken, database: app.database }),
-    /**
-     * Prints how to create the first administrator, while there is no user; `url` reaches the service from this
-     * machine.
-     */
+    /** Prints how to create the first administrator, while there is no user; `url` is the service's address here. */
     async announceSetup(url: string) {
       if (!(await accounts.needsSetup())) return
       const page = app.settings.console ? ` or at ${url}/console` : ''

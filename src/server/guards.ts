@@ -217,10 +217,7 @@ function ownUrl(request: IncomingMessage): string {
   )
 }
 
-/**
- * The bearer token or API key, or x-api-key on the routes of Anthropic's clients; never the query, and a cookie only from the
- * console.
- */
+/** The bearer token or API key, or x-api-key on Anthropic's routes; never the query; a cookie from the console only. */
 function tokenOf(
   context: RequestContext,
   settings: Pick<Settings, 'console'>,

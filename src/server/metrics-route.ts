@@ -4,10 +4,7 @@ import type { Identify } from './identity.ts'
 import type { Metrics } from './metrics.ts'
 import type { Route } from './routes.ts'
 
-/**
- * For administrators, and without a token for a collector on this machine that uses no proxy. A server without logins
- * refuses all others.
- */
+/** For administrators, and for a collector on this machine without a proxy or token, unless there are no logins. */
 export function metricsRoute(metrics: Metrics, identify?: Identify): Route {
   return {
     method: 'GET',

@@ -1,7 +1,4 @@
-/**
- * The amounts of one attempt in one shape for all providers. Tokens are whole numbers; `undefined` is
- * "not reported", never 0.
- */
+/** The amounts of one attempt, for all providers. Tokens are whole numbers; `undefined` is "not reported", never 0. */
 export interface Amounts {
   /** All tokens of the request, cached and written ones included. */
   readonly input: number

@@ -29,10 +29,7 @@ export async function loadFlite() {
 
   return {
     close,
-    /**
-     * Speaks plain English text: mono samples at `outputRate`, silence at both ends cut short. Blocks this thread while it
-     * works.
-     */
+    /** Speaks plain English as mono samples at `outputRate`, silence at both ends cut short. Blocks this thread. */
     speak(text: string, speaker: Speaker, { phones = {}, onTimes }: SpeakDetails = {}): Float32Array {
       // In whole percents, whose filters are short.
       const speed = Math.round(100 * speaker.formants) / 100

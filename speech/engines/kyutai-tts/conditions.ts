@@ -1,7 +1,4 @@
-/**
- * The model's inputs besides the text: a learnt constant, the guidance, and the voice. Computed once per utterance, not
- * in each step.
- */
+/** The model's inputs besides the text, computed once per utterance: a learnt constant, the guidance, the voice. */
 import type { TensorFile } from '../../../src/inference/inference.ts'
 import type { KyutaiConfiguration } from './configuration.ts'
 import { conditioner } from './tensors.ts'

@@ -116,10 +116,7 @@ async function openFrom(opening: ModelOpening, options: KyutaiModelOptions) {
     const stream = createStream({ session: current, shape: cacheShape(shape), capacity: codebooks })
     return {
       reset: () => stream.reset(),
-      /**
-       * The scores of a codebook, from the backbone's output, the input row of the codebook before it and the matrix that
-       * widens that row.
-       */
+      /** The scores of a codebook, from the backbone's output and the widened row of the codebook before it. */
       async scores(
         book: number,
         hidden: Float32Array,

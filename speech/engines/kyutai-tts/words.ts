@@ -1,7 +1,4 @@
-/**
- * Decides the text that the model reads in each step: words when it asks for the next one, and a look ahead in a second
- * stream.
- */
+/** Decides the text that each step reads: a word when the model asks for one, and a look ahead in a second stream. */
 
 /** A word, or a pause, of a text. */
 export interface Entry {

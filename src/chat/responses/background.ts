@@ -69,10 +69,7 @@ export function createBackground(responses: Responses) {
       return { ended: job.start(), stop: (reason) => void job.stop(failed(reason)) }
     },
     runs: (id: string) => running.has(id),
-    /**
-     * The response as it is now, running or kept: never in a state before one that any process has shown. Throws
-     * `not_found`.
-     */
+    /** The response as it is now, never in a state before one that a process has shown. Throws `not_found`. */
     async find(reader: Reader, id: string): Promise<ResponseObject> {
       const job = runningFor(reader, id)
       if (!job) return shown(await keptBy(reader, id))
@@ -98,10 +95,7 @@ export function createBackground(responses: Responses) {
         throw wrongField('stream', 'Another process makes this response', ['Poll it without stream until it has ended'])
       return endedEvents(response, after)
     },
-    /**
-     * Cancels it, and resolves with its end. Throws `not_found`, and `invalid` for one that was not made in the
-     * background.
-     */
+    /** Cancels it, and resolves with its end. Throws `not_found`, and `invalid` for one not made in the background. */
     async cancel(reader: Reader, id: string): Promise<ResponseObject> {
       const job = runningFor(reader, id)
       if (job) return job.stop(cancelled)

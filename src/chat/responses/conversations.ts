@@ -59,10 +59,7 @@ export function createConversations({ store, lifetime, bounds, clock }: Response
       await stored(reader, id)
       if (!(await store.remove(reader, id))) throw conversationNotFound(id)
     },
-    /**
-     * Adds items, at most 20; resolves with them, each with an id. Throws `invalid` where the conversation would be too
-     * long.
-     */
+    /** Adds items, at most 20; resolves with them and their ids. Throws `invalid` for too long a conversation. */
     async add(reader: Reader, id: string, given: unknown): Promise<readonly Item[]> {
       await stored(reader, id)
       const most = { items: mostItems, bytes: mostBytes }

@@ -114,19 +114,13 @@ export function createResponses({ store, lifetime, bounds, clock }: ResponsePart
       const created = { created_at: clock(), owner: reader.owner, key: reader.key }
       await store.add({ ...created, previous, response, input: own, unfinished: true }, bounds)
     },
-    /**
-     * Ends it, and adds an answer to the conversation of its request; false when it was removed, or has ended,
-     * meanwhile.
-     */
+    /** Ends it, and adds an answer to its conversation; false when it was removed, or has ended, meanwhile. */
     finish: (owner: string, response: ResponseObject, opened?: OpenedRequest) =>
       store.finish(owner, response, opened && appendedBy(opened, response)),
     /** Throws `not_found`. */
     find: async (reader: Reader, id: string) =>
       sureOf(isResponseId(id) ? await store.find(reader, id, since()) : undefined, id),
-    /**
-     * A page of the items that a response was asked beside those behind it. Throws `not_found`, or `invalid` for
-     * `after`.
-     */
+    /** A page of a response's input, besides what is behind it. Throws `not_found`, or `invalid` for `after`. */
     async input(
       reader: Reader,
       id: string,

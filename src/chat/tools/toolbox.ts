@@ -23,15 +23,9 @@ const bounds = {
   /** Characters of one text in a result, and of all of a turn. */
   result: 50_000,
   results: 400_000,
-  /**
-   * Bytes of a picture, sound or file: Anthropic takes pictures of 5 MB
-   * (https://docs.anthropic.com/en/docs/build-with-claude/vision).
-   */
+  /** Bytes of a file. Anthropic: pictures of 5 MB (https://docs.anthropic.com/en/docs/build-with-claude/vision). */
   media: 5_000_000,
-  /**
-   * Bytes of all of a turn: Gemini takes requests of 20 MB, with base64 in them
-   * (https://ai.google.dev/gemini-api/docs/image-understanding).
-   */
+  /** Bytes of a turn. Gemini: 20 MB with base64 (https://ai.google.dev/gemini-api/docs/image-understanding). */
   allMedia: 15_000_000,
   /** Milliseconds that the calls of a turn may take together; the user's time to answer questions is not counted. */
   time: 600_000,

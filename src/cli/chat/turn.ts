@@ -21,10 +21,7 @@ export interface Turn {
   readonly tools: ChatTools | undefined
 }
 
-/**
- * Asks one question; a failure is printed, and the conversation goes on. Throws errors other than AppErrors, and at the
- * end of the command.
- */
+/** Asks one question; prints an AppError, and throws other errors and the end of the command. */
 export async function askTurn({ cli, prompt, tools }: Turn, question: ChatQuestion, answer: Answer): Promise<Outcome> {
   const { timeout } = cli.globals()
   const ask = (each: ChatQuestion) =>

@@ -52,10 +52,7 @@ const here: Readonly<Record<string, Source>> = {
   'pulled-models': (_, cli) => pulledModels(cli),
 }
 
-/**
- * The words of a kind, sorted; none on any failure, since a completion must not print errors. Names with control characters are
- * left out.
- */
+/** The words of a kind, sorted; none on a failure, since a completion prints no errors. */
 export async function wordsOf(cli: Cli, kind: string, context = ''): Promise<readonly string[]> {
   try {
     const words = await unsorted(cli, kind, context)

@@ -75,10 +75,7 @@ export function shellOf(environment: Environment): Shell {
   return shells.find((shell) => shell === name) ?? 'bash'
 }
 
-/**
- * Lines that set an environment in a shell, take variables away that would stand against it, and have a program started with
- * further arguments.
- */
+/** Lines for a shell that set an environment, unset what would override it, and start a program. */
 export function shellLines(
   variables: Variables,
   { program, args }: { readonly program: string | undefined; readonly args: readonly string[] },

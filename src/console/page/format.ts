@@ -28,10 +28,7 @@ export function day(text: string): string {
 /** The least amount with a digit that is not 0: US dollars. */
 const leastShown = 0.0001
 
-/**
- * US dollars: cents for sums, more digits for the parts of a cent that a request costs; those of `least` where amounts stand
- * beside each other.
- */
+/** US dollars: cents for sums, more digits for parts of a cent; as for `least` where amounts are side by side. */
 export function dollars(value: number, least = value): string {
   const digits = least !== 0 && Math.abs(least) < 0.1 ? 4 : 2
   if (value > 0 && value < leastShown) return `< ${dollars(leastShown)}`

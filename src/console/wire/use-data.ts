@@ -15,10 +15,7 @@ export interface Data<T> {
 /** How long an answer may take until the page says so, and what is shown counts as old: milliseconds. */
 const slowMs = 2000
 
-/**
- * Asks whenever one of `reasons` changes, and each `everyMs` milliseconds while the page is seen. An answer to an older
- * question is dropped.
- */
+/** Asks when one of `reasons` changes and, while the page is seen, every `everyMs`; older answers are dropped. */
 export function useData<T>(
   load: (signal: AbortSignal) => Promise<T>,
   reasons: readonly unknown[],

@@ -230,10 +230,7 @@ function collector(most: number) {
 /** A byte order mark in UTF-8, which some programs write before JSON. */
 const mark = [0xef, 0xbb, 0xbf]
 
-/**
- * The lines of a text that arrives in chunks, without their ends and one at a time. Undefined stands for a line longer than
- * `most` bytes.
- */
+/** The lines of a text in chunks, one at a time without their ends; undefined for one longer than `most` bytes. */
 export function* textLines(chunks: Iterable<Uint8Array>, most: number): Generator<Buffer | undefined> {
   const { take, taken } = collector(most)
   let hasMore = false

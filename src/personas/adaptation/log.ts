@@ -90,10 +90,7 @@ export function* relabelled(
   }
 }
 
-/**
- * Whether a chained log can be replayed here: every record has a known algorithm, or none, as history that was imported
- * from another program.
- */
+/** Whether a chained log can be replayed here: each record has a known algorithm, or none (imported history). */
 export function isOwnLog(chain: readonly Event[]): boolean {
   return chain.every((event) => event.algorithm === undefined || isReplayable(event))
 }

@@ -245,10 +245,7 @@ export function createMemories(parts: MemoriesParts) {
     },
     /** Embeds memories without a vector of the persona's model, in the background. */
     reembed: (persona: Persona) => reembedding.start(persona),
-    /**
-     * Removes the memories that the persona's settings no longer allow: a few slices before it resolves, the rest
-     * behind it.
-     */
+    /** Removes memories that the settings no longer allow: a few slices before it resolves, the rest behind it. */
     async clean(persona: Persona) {
       const more = await store.trim(scopeOf(persona), policyOf(persona, clock(), settled()))
       if (more && !trimming.has(persona.id)) trimming.set(persona.id, trimBehind(persona))

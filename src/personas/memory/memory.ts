@@ -302,10 +302,7 @@ export interface MemoryStore {
   clear(): Promise<void>
   /** The candidates for a query: the best by terms and the nearest by vector. */
   search(scope: Scope, query: SearchQuery): Promise<Found>
-  /**
-   * Memories without a vector in the space, oldest first, from the `next` of the page before (0 at first). A page may be
-   * empty before the end.
-   */
+  /** Memories without a vector in the space, oldest first, from a page's `next` (0 at first); pages may be empty. */
   pending(scope: Scope, spaceKey: string | undefined, from: number, limit: number): Promise<PendingPage>
   /** Memories with keys, in the order in which they were stored, from the `next` of the page before (0 at first). */
   lore(scope: Scope, unexpired: Unexpired, from: number, limit: number): Promise<PendingPage>

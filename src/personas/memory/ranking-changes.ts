@@ -136,10 +136,7 @@ function overlapOf(first: ReadonlySet<string>, second: ReadonlySet<string>): num
   return both / Math.max(1, first.size + second.size - both)
 }
 
-/**
- * Whether the older memory speaks of the user and the newer one begins with another subject: "Tane's bike" is no news of
- * "my bike".
- */
+/** Whether the newer one begins with another subject than the user: "Tane's bike" is no news of "my bike". */
 function isAboutAnother(newer: Stated, older: Stated, query: MemoryQuery, readings: Readings): boolean {
   if (!query.isPersonal || !readings.isAboutSelf(older)) return false
   if (subjectPairs(query).some((pair) => contains(older, pair) && !contains(newer, pair))) return true

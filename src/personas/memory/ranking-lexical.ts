@@ -68,10 +68,7 @@ export function inverseFrequency(memories: number, frequency: number): number {
 
 /** The evidence of a memory's words for a query, in absolute terms: comparable between queries and scopes. */
 export interface LexicalEvidence {
-  /**
-   * The match that orders memories: about 1 for one that contains all terms, more where its context contains them too, 0 for
-   * none.
-   */
+  /** The match that orders memories: about 1 with all terms, more with context that has them too, 0 with none. */
   readonly match: number
   /** The share of the query's information that the memory's own words cover, most of it in one passage; 0 to 1. */
   readonly coverage: number
@@ -359,10 +356,7 @@ function lazily(make: () => string): () => string {
   }
 }
 
-/**
- * The information of the terms, each by its credit: full for the memory's own text, less for its context, diminishing with
- * each further match.
- */
+/** The information of the terms by credit: less for the context than for the text, and for each further match. */
 function scoreOf(
   { own, about, near }: Matches,
   talk: readonly boolean[] | undefined,

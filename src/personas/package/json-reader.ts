@@ -20,10 +20,7 @@ import type { PackageSource, Visitor } from './source.ts'
 const lists = { memories: packageLimits.memories, adaptation_log: packageLimits.records } as const
 const smallParts = ['persona', 'state', 'export_metadata'] as const
 
-/**
- * Opens a package of one JSON object, of any size. Throws a FileError for any other file, and when one of its small parts
- * cannot be read.
- */
+/** Opens a package of one JSON object, of any size. Throws a FileError for other files and broken small parts. */
 export function openJsonPackage(path: string): PackageSource {
   const file = openSync(path, 'r')
   try {

@@ -13,10 +13,7 @@ export interface ReceivedPackage {
   discard(): void
 }
 
-/**
- * A package in a local file: in this process it is read where it lies, over HTTP it is streamed, an encrypted one after its
- * passphrase.
- */
+/** A package in a local file: read in place in this process, streamed over HTTP, after its passphrase if any. */
 export class LocalPackage implements AsyncIterable<Uint8Array> {
   readonly path: string
   readonly bytes: number

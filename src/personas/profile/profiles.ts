@@ -135,10 +135,7 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
       })
       if (lines.length > 0) await take(persona, lines)
     },
-    /**
-     * Takes the lines from a memory that was added by hand, by the rules; its wishes about answers may be those of a
-     * read page.
-     */
+    /** Takes lines from a memory added by hand, by the rules; wishes about answers may be those of a read page. */
     async noted(persona: Persona, memory: Pick<MemoryEntry, 'id' | 'content' | 'metadata'>) {
       if (isLore(memory.metadata) || speakerOf(memory.metadata) !== '') return
       const lines = linesIn(memory.content, []).filter(({ slot }) => slotsOfModels.has(slot))

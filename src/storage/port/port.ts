@@ -68,10 +68,7 @@ export function amongBytes(values: readonly Uint8Array[]) {
   return { amongBytes: values }
 }
 
-/**
- * Rows as a table to select from: `FROM ${tableOf({ id: 'text', at: 'integer' }, rows)} AS t`. One statement writes any
- * number of them.
- */
+/** Rows as a table: `FROM ${tableOf({ id: 'text', at: 'integer' }, rows)} AS t`; one statement writes any number. */
 export function tableOf(columns: Rows['columns'], rows: Rows['rows']): Rows {
   return { columns, rows }
 }

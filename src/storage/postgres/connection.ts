@@ -342,10 +342,7 @@ function transactionOn(client: pg.Client): Transaction {
   }
 }
 
-/**
- * Begins a transaction and sets its parameters in one statement: `SET LOCAL` affects no other transaction, even behind
- * a pooler.
- */
+/** Begins a transaction and sets its parameters in one statement: `SET LOCAL` is safe behind a pooler. */
 function beginning({ level, readOnly, statementTimeout, first }: TransactionOptions, takesSettings: boolean): string {
   const modes = [level && `ISOLATION LEVEL ${level.toUpperCase()}`, readOnly && 'READ ONLY'].filter(Boolean)
   const settings = Object.entries({

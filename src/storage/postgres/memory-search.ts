@@ -221,10 +221,7 @@ function* compareHere(asked: Asked, nearby: Nearby): Work<FoundRow[]> {
   return found.map((each) => ({ ...each, cosine: cosines.get(each.memory_id) ?? null }))
 }
 
-/**
- * The memories that are compared exactly: the best by words and, in a scope of few components, all, else the nearest by
- * their sketches.
- */
+/** The memories compared exactly: the best by words and all of a small scope, else the nearest by sketches. */
 function chosen({ row, best }: Asked, { vector, spaceId, limit, filter, isOnlyBest }: Nearby): Statement {
   const numbers = tableOf(
     { memory_id: 'integer' },

@@ -11,10 +11,7 @@ const awayMs = 100
  */
 const answerMs = 750
 
-/**
- * The polls of a process that starts (two seconds' worth) and the milliseconds that each may take: loading its modules
- * keeps it busy.
- */
+/** The polls of a process that starts (two seconds) and the milliseconds that each may take: it is busy loading. */
 const startPolls = 8
 const startMs = 5000
 
@@ -22,10 +19,7 @@ export interface WatchParts<Row extends object> {
   readonly db: Pick<Database, 'listen' | 'drop'>
   readonly channel: string
   readonly text: string
-  /**
-   * Receives the rows of each poll and its start: milliseconds of `now`. May throw the reason why this database is
-   * unfit.
-   */
+  /** Receives the rows of each poll and its start in ms of `now`. May throw why this database is unfit. */
   onAnswer(rows: readonly Row[], askedAt: number): void
   /** Called for each poll that failed. */
   onAway(reason: unknown): void

@@ -1,7 +1,4 @@
-/**
- * A value: texts, numbers, lists of different terms for `tsvector`, and bytes as SQLite keeps them, with vectors as
- * little-endian float32.
- */
+/** Texts, numbers, lists of terms for `tsvector`, bytes as SQLite keeps them, vectors as little-endian float32. */
 export type Value = string | number | boolean | Uint8Array | readonly string[] | null
 
 /** The types of columns in PostgreSQL; `vector` is bytea where the extension is not there. */

@@ -1,9 +1,6 @@
 import { optional, required, type Table } from './table.ts'
 
-/**
- * The ledger with its sums, prices, and limits. Amounts are nano-USD, a day is a number such as 20261122; names of any kind
- * are numbered.
- */
+/** The ledger with its sums, prices and limits. Amounts are nano-USD, days such as 20261122, names numbers. */
 export const usageTables: readonly Table[] = [
   {
     name: 'ledger_name',

@@ -49,10 +49,7 @@ export function sliceOf(
   }
 }
 
-/**
- * Memories, and characters of them, that are removed in one transaction: some ten milliseconds' work. One of the greatest
- * length alone is more.
- */
+/** Memories, and characters of them, removed in one transaction: ten milliseconds. The longest alone is more. */
 export const slice = { memories: 50, characters: 20_000 } as const
 
 /** As many of the rows as one transaction takes, one at least. */

@@ -3,10 +3,7 @@ import type { Extent, Outcome, PersonaWrite, RetentionPolicy, Scope, Vector } fr
 /** The most memories, and records of the log, that are written without a stage. */
 const mostAtOnce = 50
 
-/**
- * Whether a write is staged, for its own size, or for that of the content that it replaces (the persona's present
- * extent).
- */
+/** Whether a write is staged, for its own size or that of what it replaces (the persona's present extent). */
 export function isLarge(write: PersonaWrite, { memories, records }: Pick<Extent, 'memories' | 'records'>): boolean {
   if (write.count > mostAtOnce) return true
   if (write.how === 'merge') return false

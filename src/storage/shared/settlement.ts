@@ -27,10 +27,7 @@ export function subjectsOf({ key, user, plugin }: LedgerRow): readonly string[] 
   return subjects
 }
 
-/**
- * The amount that an account gets with the end of a reservation, beyond the cost of the row that settles it: `start` is the
- * account's.
- */
+/** The amount that the end of a reservation adds beyond the row that settles it; `start` is the account's. */
 export function beyondRow(row: LedgerRow, reserved: number, isHard: boolean, start: number): number {
   const { nano: priced } = row.cost
   const cost = priced ?? 0

@@ -31,10 +31,7 @@ export function* readSettlement(all: readonly LedgerRow[]): Work<Settlement> {
   return { rows: unbooked(all, held, new Set(booked.map(({ request }) => request))), held }
 }
 
-/**
- * An attempt that its process left is booked once: by an estimate under the reservation's id, or by its own row, the first
- * to come.
- */
+/** An attempt that its process left is booked once: by an estimate or its own row, the first to come. */
 function unbooked(all: readonly LedgerRow[], held: ReadonlyMap<string, Held>, booked: Set<string>) {
   return all.filter(({ reservation: id, request }) => {
     if (id === undefined) return true

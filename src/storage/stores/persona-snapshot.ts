@@ -27,10 +27,7 @@ export interface SnapshotParts {
   readonly close: () => MaybePromise<void>
 }
 
-/**
- * The state of a persona that `read` shows for as long as the snapshot is open. Undefined when that user has no such persona;
- * nothing is closed then.
- */
+/** The state of a persona that `read` shows while the snapshot is open; undefined when the user has no such persona. */
 export async function openSnapshotBy(
   { read, index, close }: SnapshotParts,
   scope: Scope,

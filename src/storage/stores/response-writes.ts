@@ -44,10 +44,7 @@ export function* openThread(owner: string): Work<number> {
   return opened!.thread_id
 }
 
-/**
- * Writes a new response into a thread; `process` marks the process that makes an unfinished one. The result is what its
- * owner has then.
- */
+/** Writes a new response into a thread, marked by the process that makes it; the result is what its owner has then. */
 export function* insertResponse(
   table: ResponseTable,
   { owner, response, key, previous, created_at }: NewResponse,

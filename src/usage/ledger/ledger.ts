@@ -49,10 +49,7 @@ export interface LedgerRow {
 export interface UsageJournal {
   /** The random part of this process in the ids of its requests. */
   readonly process: string
-  /**
-   * Notes rows: they survive the end of the process, not a power cut. Synchronous, some microseconds. Throws `io` where
-   * the disk is full.
-   */
+  /** Notes rows: they survive the process's end, no power cut. Some microseconds. Throws `io` on a full disk. */
   note(rows: readonly LedgerRow[]): void
   /** Forgets all noted rows, which are in the database now. */
   clear(): void
@@ -209,10 +206,7 @@ export function createLedger({ journal, store, warn, now }: LedgerParts) {
       note([row])
       enqueue(row)
     },
-    /**
-     * Books an attempt with all others of this turn of the event loop, at a third of the cost. Resolves once they are
-     * noted; never rejects.
-     */
+    /** Books an attempt with others of this turn, at a third of the cost. Resolves once noted; never rejects. */
     bookTogether(row: LedgerRow) {
       together.push(row)
       noted ??= new Promise((resolve) => {
@@ -225,10 +219,7 @@ export function createLedger({ journal, store, warn, now }: LedgerParts) {
     },
     /** The next id of a request. */
     nextRequest: () => `${journal.process}${(++requests).toString(36)}`,
-    /**
-     * Writes all that waits, and rows that ended processes left in their journals. Rejects when the database refuses
-     * them.
-     */
+    /** Writes all that waits, and rows in journals of ended processes. Rejects when the database refuses them. */
     async settle() {
       await flush()
       const into = store()

@@ -32,10 +32,7 @@ const row = z.object({
   reservation: name.optional(),
 })
 
-/**
- * Whether a value read from a journal is a row that the ledger can take: one wrong row would keep all others of its batch
- * out forever.
- */
+/** Whether a row read from a journal suits the ledger: a wrong one would keep its batch out forever. */
 export function isJournalRow(value: unknown): value is LedgerRow {
   return row.safeParse(value).success
 }

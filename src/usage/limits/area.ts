@@ -117,10 +117,7 @@ export async function openLimits(parts: LimitParts) {
       await store.set(subject, document)
       return written(subject, document)
     },
-    /**
-     * Changes a subject's limits as they are at the moment of the write, see `changedLimits`; none are left after its
-     * last.
-     */
+    /** Changes a subject's limits as they are at the write, see `changedLimits`; none are left after its last. */
     change: async (subject: string, change: LimitChange) => written(subject, await store.change(subject, change)),
     /** False where the subject has none. */
     async remove(subject: string): Promise<boolean> {

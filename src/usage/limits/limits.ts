@@ -48,10 +48,7 @@ export interface Admission {
   exceeded(cost: () => number | null): AppError | undefined
   /** Puts the real amounts of an attempt in the place of its estimate; undefined gives all of it back. */
   settle(amounts: Amounts | undefined, cost: Cost | undefined): void
-  /**
-   * The limits of the request for its client: the tightest of requests and tokens, and `x-aichat-budget` of a budget that
-   * has reached its warning.
-   */
+  /** The limits for a client: the tightest of requests and tokens, and `x-aichat-budget` of a budget at its warning. */
   headers(names?: HeaderNames): Readonly<Record<string, string>>
   /** Ends the request: one that ran in parallel runs no more. Once. */
   release(): void

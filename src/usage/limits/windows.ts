@@ -59,10 +59,7 @@ export class Window {
     return this.#newest
   }
 
-  /**
-   * Corrects a count that was taken in a slot. A decrease leaves that slot, if it is not over; an increase counts from
-   * now on.
-   */
+  /** Corrects a count of a slot. A decrease leaves a slot that is not over; an increase counts from now on. */
   correct(slot: number, change: number, now: number): void {
     if (change === 0) return
     if (change > 0) return void this.take(change, now)

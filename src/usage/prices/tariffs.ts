@@ -110,10 +110,7 @@ export function costOf({ standard, services }: FlatPrice, amounts: Amounts): num
   return exact <= Number.MAX_SAFE_INTEGER ? Number(exact) : null
 }
 
-/**
- * The most that an attempt can cost in nano-USD, over all its parts and services; no more than 2^53 - 1.
- * Null where the output has no rate.
- */
+/** The most that an attempt can cost in nano-USD, up to 2^53 - 1; null where the output has no rate. */
 export function mostFor({ standard, services }: FlatPrice, input: number, output: number): number | null {
   if (Number.isNaN(input) || Number.isNaN(output)) return null
   let most = mostOf(standard, input, output)

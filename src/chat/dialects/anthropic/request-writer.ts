@@ -50,10 +50,7 @@ export function writeRequest(asked: ChatRequest, endpoint: string, quirks: Quirk
   return wireRequest(request, endpoint, compact({ ...body, ...thinkingFields(request, body) }), headers)
 }
 
-/**
- * The betas that an Anthropic client asked for; their fields are refused without them. A name that is not safe in a
- * header is left out.
- */
+/** The betas that an Anthropic client asked for, which its fields need; names unsafe in a header are left out. */
 function betaHeader(betas: unknown): { readonly 'anthropic-beta'?: string } {
   const names = (Array.isArray(betas) ? betas : []).filter((name) => /^[\w.:-]{1,100}$/.test(stringOf(name) ?? ''))
   return names.length > 0 ? { 'anthropic-beta': names.join(',') } : {}

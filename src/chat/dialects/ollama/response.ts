@@ -70,10 +70,7 @@ export function outlineOf(fields: JsonObject, now: number): Pick<ChatReply, 'id'
   }
 }
 
-/**
- * Reads a message of an answer. `where` and `begun` make the ids of calls unique. Throws `protocol` for a call without
- * a name.
- */
+/** Reads a message of an answer; `where` and `begun` make ids of calls unique. Throws `protocol` without a name. */
 export function readMessage(wire: JsonObject, where: string, begun: number): Message {
   let count = begun
   const calls = readCalls(wire['tool_calls'], () => generatedId(where, count++))

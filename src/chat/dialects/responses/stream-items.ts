@@ -9,10 +9,7 @@ import { type OwnReasoning, reasoningOf } from './reasoning.ts'
 /** Sends one event of the stream, numbered. */
 export type Send = (type: string, fields: JsonObject) => void
 
-/**
- * An output item under way. `close` ends it and returns it whole, its reasoning sealed; `status` is that of the
- * response.
- */
+/** An output item under way. `close` returns it whole, its reasoning sealed; `status` is the response's. */
 export type OpenItem =
   | ReturnType<typeof openMessage>
   | ReturnType<typeof openReasoning>

@@ -250,10 +250,7 @@ function readEvents(): StreamReader {
     return { tool_calls: [{ index: call, ...begun, function: { name: wire.name, arguments: text } }] }
   }
 
-  /**
-   * The end of an item: content that its pieces left out, its encrypted reasoning, and the end of a custom tool's
-   * input.
-   */
+  /** The end of an item: what its pieces left out, encrypted reasoning, the end of a custom tool's input. */
   function endItem(event: JsonObject): readonly Delta[] {
     const item = objectOf(event['item'])
     const isKnown = items.has(indexOf(event))

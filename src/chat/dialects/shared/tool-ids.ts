@@ -15,10 +15,7 @@ export function isGeneratedId(id: string | undefined): boolean {
   return id === undefined || id === '' || id.startsWith(madePrefix)
 }
 
-/**
- * The name of the tool that each message answers. Some servers give the calls of every turn the same ids: the last call
- * before the answer counts.
- */
+/** The tool that each message answers: with repeated ids, the last call before the answer counts. */
 export function answeredNames(messages: readonly Message[]): ReadonlyMap<Message, string> {
   const answered = new Map<Message, string>()
   const calls = messages.flatMap((message) => message.tool_calls ?? [])

@@ -9,10 +9,7 @@ import { quoted, unquoted, withHome } from './shell-words.ts'
 /** Names of a folder that are completed. */
 const mostNames = 1_000
 
-/**
- * The files and folders with paths that begin as written; hidden ones only after a written dot. None where the folder
- * cannot be read.
- */
+/** Files and folders that begin as written, hidden ones only after a dot; none where the folder cannot be read. */
 export async function fileNames(cli: Cli, written: string, isQuoted: boolean): Promise<readonly CompletedWord[]> {
   const plain = isQuoted ? unquoted(written) : written
   const at = plain.lastIndexOf('/') + 1

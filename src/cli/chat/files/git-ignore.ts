@@ -13,10 +13,7 @@ export type IgnoreRules = readonly Layer[]
 /** The longest .gitignore that is read: bytes. */
 const longestFile = 256 * 1024
 
-/**
- * The rules above a folder that the user names, up to the root of its repository; none where they ignore the folder itself,
- * since the user asked for it.
- */
+/** The rules above a folder that the user names, up to its repository's root; none where they ignore the folder. */
 export async function rulesAbove(folder: string): Promise<IgnoreRules> {
   const root = await repositoryOf(folder)
   if (root === undefined) return []

@@ -253,10 +253,7 @@ export function useChat(partner: Partner, sessionId: string | undefined, route: 
     loadProblem,
     /** The id of the conversation in which the chat is kept; undefined while none is known. */
     session,
-    /**
-     * The conversations that were branched from the same one, with that one and the shown one; none where there is no
-     * branch.
-     */
+    /** The conversations branched from one source, with it and the shown one; none where there is no branch. */
     family,
     /** The name of the place in which the draft of the next question is kept. */
     draftPlace: draftPlaceOf(session),
