@@ -101,10 +101,7 @@ async function streamed(
   return { type, headers, trailers, body: file }
 }
 
-/**
- * Speaks the whole text: mono 16-bit samples. They count against the audio budget until `speech.place` is released. Throws
- * `busy` when the budget is used up.
- */
+/** Speaks all text as mono 16-bit samples, which count as held until `speech.place` is released. Throws `busy`. */
 export async function speakWhole(speech: Speech): Promise<readonly Buffer[]> {
   const pieces: Buffer[] = []
   try {

@@ -120,10 +120,7 @@ export function openSpeechService(options: ServiceOptions) {
         ...(reason === undefined ? {} : { reason }),
       }
     },
-    /**
-     * Loads the engine ahead of the first request, and what tells languages apart unless only its health is asked for;
-     * a failure is shown by `health` and thrown by the requests.
-     */
+    /** Loads the engine, and the language detector unless only health is asked; `health` shows a failure. */
     async load(what: 'all' | 'engine' = 'all') {
       await Promise.all([loadEngine(), what === 'all' && loadDetector()])
     },

@@ -140,10 +140,7 @@ function requireWordTimes({ id, capabilities }: SpeechEngine): void {
 
 type SpeechText = Pick<SpeechInput<unknown>, 'input' | 'keep_directions' | 'voice' | 'speakers'>
 
-/**
- * The text without its markup, and what is left out of it. Throws `invalid` for one that is too long or empty, and for a script
- * with a turn that nobody speaks.
- */
+/** The text without markup, and what is left out. Throws `invalid` for an empty, too long or partly unspoken one. */
 export function readText({ input: text, keep_directions: keepDirections, voice, speakers }: SpeechText): CleanText {
   const characters = countCharacters(text)
   if (characters > textLimit)

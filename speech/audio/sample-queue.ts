@@ -1,9 +1,6 @@
 export type SampleQueue = ReturnType<typeof createQueue<Float32Array>>
 
-/**
- * A queue between a producer and a consumer: of samples, or of the pieces of a text. A piece that `replaces` the first that
- * waits takes the place of all that wait.
- */
+/** A queue of samples or of pieces of a text. A piece that `replaces` the first waiting one replaces all that wait. */
 export function createQueue<Piece>(replaces: (piece: Piece, waiting: Piece) => boolean = () => false) {
   const waiting: Piece[] = []
   let finished = false

@@ -6,10 +6,7 @@ export const wavHeaderBytes = 44
 /** The largest data size that the 32-bit fields of a WAV file can tell, in whole 16-bit samples. */
 const largestData = 0xffff_ffff - wavHeaderBytes - 1
 
-/**
- * The 44 bytes before mono 16-bit PCM. Without a size it is the header of a stream of unknown length: both sizes are
- * 0xFFFFFFFF, which readers take for "until the end".
- */
+/** The 44 bytes before mono 16-bit PCM; without a size both sizes are 0xFFFFFFFF, read as "until the end". */
 export function wavHeader(sampleRate: number, dataBytes?: number): Buffer {
   const header = Buffer.alloc(wavHeaderBytes)
   const data = dataBytes === undefined || dataBytes > largestData ? undefined : dataBytes

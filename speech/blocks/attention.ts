@@ -71,10 +71,7 @@ export function newRows(graph: Graph, layer: number, attention: AttentionShape, 
   graph.output(`values_${layer}`, rows.values, 'float32', ['rows', heads, headSize])
 }
 
-/**
- * softmax(q kᵀ / √headSize + mask) v; `query` is float32 [rows, heads × headSize], `key` and `value` are
- * [rows, key-value heads × headSize], not yet rotated.
- */
+/** softmax(q kᵀ / √headSize + mask) v of unrotated float32 [rows, heads × headSize]; k and v have key-value heads. */
 export function attend(
   graph: Graph,
   shape: AttentionShape,

@@ -14,10 +14,7 @@ const commonWords: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEn
 /** Scores of a text by ISO 639-1 code, 0 to 1, as `eld` gives them; languages that share nothing with it are absent. */
 type Scores = Readonly<Record<string, number>>
 
-/**
- * How `eld`'s scores become a decision, fitted on other sentences than those of test/fixtures/language-samples.json, on which
- * `npm run bench -- languages` measures it.
- */
+/** How `eld`'s scores become a decision; fitted on other sentences than `npm run bench -- languages` measures. */
 const weights = {
   /** The weight of the text without names, relative to the whole, once it has `restLetters` letters. */
   rest: 4,

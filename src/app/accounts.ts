@@ -17,10 +17,7 @@ import { ownTokenSecret, type Storage } from '../storage/storage.ts'
 
 const day = 86_400_000
 
-/**
- * The part of the composition root that deals with users and logins. With a clock that decides about expiry, old entries of
- * the audit are removed now and then.
- */
+/** Users and logins of the composition root. With a clock for expiry, old audit entries are removed now and then. */
 export function openAccounts(
   settings: Settings,
   { accounts: store, loginFailures }: Pick<Storage, 'accounts' | 'loginFailures'>,

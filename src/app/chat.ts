@@ -168,10 +168,7 @@ function localAdvice(
   return [...runner, ...(pulled.length > 0 ? [] : [`Pull a small model: aichat models pull ${defaultChatModel}`])]
 }
 
-/**
- * Next steps for a user after a chat without an answer, once these plugins and runners have failed: names neither a failed
- * one nor a key that is set already.
- */
+/** Next steps after a chat without an answer: names no plugin or runner that failed, and no key that is set. */
 function advice(
   settings: Settings,
   plugins: PluginHost,

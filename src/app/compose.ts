@@ -83,10 +83,7 @@ export interface App {
   models(): Promise<Models>
   /** Users and logins. The storage is opened at the first call, and refused with `configuration` when it is damaged. */
   accounts(): Promise<Accounts>
-  /**
-   * Writes to the audit table. An installation without a database gets none for it; a command that cannot write there tells
-   * the listeners, since what it did is done.
-   */
+  /** Writes to the audit table where there is a database; a command that cannot tells the listeners, and goes on. */
   record(entry: Omit<AuditEntry, 'at'>): Promise<void>
   /** The keys of programs; opens the storage as `accounts` does. */
   apiKeys(): Promise<ApiKeys>

@@ -10,10 +10,7 @@ export function packageFolder(name: string): string {
 
 const shippedFiles = new Map<string, unknown>()
 
-/**
- * A JSON file below `src` that ships with the package, parsed at its first use in this process; callers do not change it. It is
- * as trusted as the program: a test validates it.
- */
+/** A JSON file below `src`, parsed at its first use; callers do not change it, and a test validates it. */
 export function shippedFile<T>(path: string): T {
   if (!shippedFiles.has(path))
     shippedFiles.set(path, JSON.parse(readFileSync(join(packageFolder('src'), path), 'utf8')))

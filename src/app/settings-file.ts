@@ -38,10 +38,7 @@ export function settingNotes(environment: Environment): readonly string[] {
   return [...unknownEntries(stored, settingsFile(paths)), ...settingProblems(environment, stored)]
 }
 
-/**
- * Writes a value, unless it makes no sense; mistakes in other values do not hinder it, so that each can be mended. Throws
- * `invalid` for a secret, `configuration` for a bad value.
- */
+/** Writes a value, whatever other values are. Throws `invalid` for a secret, `configuration` for a bad value. */
 export function setSetting(environment: Environment, name: string, value: string): SettingRow {
   const setting = known(name)
   // `config list` prints values, so a secret must not become one.

@@ -246,10 +246,7 @@ function resting({ failure, retryAfterMs }: Refusal): Failure {
   }
 }
 
-/**
- * Reads a stream up to its first content: text, thought, a tool call or a finish. A failure before it is
- * invisible to the client; a failure after it cannot be taken back.
- */
+/** Reads a stream to its first content (text, thought, call, finish): a failure before it is invisible to clients. */
 async function openStream(
   target: Target,
   request: ChatRequest,

@@ -36,10 +36,7 @@ export function createPlaceTable<T>(make: () => T, isListed: (place: Place) => b
     return row
   }
   return {
-    /**
-     * The row of a place. A model that its plugin lists has its own; any other one gets one with its first answer, as long as
-     * there are few, unless it may be a key.
-     */
+    /** The row of a place: a listed model's own; while few, one for any other that answered, unless it may be a key. */
     of(place: Place, hasAnswered: boolean): PlaceRow<T> {
       const { plugin, model } = place
       let rows = plugins.get(plugin)

@@ -83,10 +83,7 @@ export interface GuardedParts {
   readonly classify: Attempts['classify']
 }
 
-/**
- * The chunks of an answer after its commit point: a failure ends the stream with an error that names the target and the reason. An iterator by
- * hand, as in attempts.ts.
- */
+/** The chunks after the commit point: a failure ends the stream with an error that names target and reason. */
 export class GuardedChunks implements ReadyIterator<ChatChunk> {
   readonly #iterator: AsyncIterator<ChatChunk>
   readonly #parts: GuardedParts

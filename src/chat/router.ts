@@ -392,10 +392,7 @@ export function createRouter(parts: RouterParts) {
     })
   }
 
-  /**
-   * A model may be written `plugin:model` when the part before the first colon is an installed plugin's id, and
-   * `local:model` for the local runner alone.
-   */
+  /** `plugin:model` where the part before the first colon is an installed plugin; `local:model` for the runner. */
   function addressed(call: ChatCall): {
     readonly plugin: string | undefined
     readonly model: string | undefined

@@ -9,10 +9,7 @@ import { parseDuration } from './terminal/parsers.ts'
 import { canAsk } from './terminal/prompts.ts'
 import { firstOf } from './terminal/stop-signal.ts'
 
-/**
- * Parses arguments, runs operations, prints. Returns the exit code. The core is loaded by the action that needs it, so that
- * the help of a command loads the command tree alone.
- */
+/** Parses arguments, runs operations, prints; returns the exit code. Actions load the core, so that help does not. */
 export async function runCommand(argv: readonly string[], io: Io): Promise<number> {
   const { cli, close } = openCli(io)
   try {

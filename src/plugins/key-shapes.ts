@@ -42,10 +42,7 @@ const publicIds =
 /** The shortest run of characters that is tested for randomness: no version, date or word is so long. */
 const shortestRandom = 24
 
-/**
- * Shaped as a provider's key: a known beginning, a token with a scheme before it, a JSON Web Token, or a long run of
- * characters that no version, date, name or id is written as.
- */
+/** Shaped as a provider's key: a known beginning, a scheme before a token, a JSON Web Token, or a long random run. */
 export function looksLikeKey(value: string): boolean {
   if (beginnings.test(value) || /\b(?:Bearer|Basic|Token)\s+\S{16}/i.test(value)) return true
   if (/(?<![\w-])(?:(?!\beyJ)[\w-])*eyJ[\w-]{8,}\.[A-Za-z0-9_-]{8,}/.test(value)) return true

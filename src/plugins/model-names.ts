@@ -54,10 +54,7 @@ function isAt(name: string, at: number, piece: string): boolean {
 
 const hash = '#'.charCodeAt(0)
 
-/**
- * The name with its dates as `-2026-01-31` where they stand as `-20260131`, as one provider writes the dated versions of
- * another's models; undefined where it has none.
- */
+/** The name with `-2026-01-31` for `-20260131`, as one provider writes another's versions; undefined without a date. */
 export function withDashedDates(name: string): string | undefined {
   const dashed = name.replace(/-(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=-|:|$)/g, '-$1-$2-$3')
   return dashed === name ? undefined : dashed

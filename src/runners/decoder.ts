@@ -14,10 +14,7 @@ export interface Decoder {
   readonly sizes: DecoderSizes
   /** How many tokens the cache holds. */
   readonly length: number
-  /**
-   * Appends tokens and returns the scores of the next one, one for each entry of the vocabulary; the next call reuses the
-   * array. Throws `invalid` beyond the context.
-   */
+  /** Appends tokens; returns the next one's scores, in an array that is reused. Throws `invalid` beyond the context. */
   append(ids: readonly number[]): Promise<Float32Array>
   /** Forgets the text. */
   reset(): void

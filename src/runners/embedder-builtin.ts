@@ -165,10 +165,7 @@ function addWord(word: string, vectors: WordVectors, sum: Float32Array, known: (
   if (parts.length === 0) addSpelling(word, sum, spelled * rareWeight)
 }
 
-/**
- * Adds a unit vector made of a word's character trigrams, each hashed to a direction of its own, so that words spelled
- * alike are near (feature hashing, Weinberger et al., 2009).
- */
+/** Adds a unit vector of a word's character trigrams (feature hashing, Weinberger et al., 2009). */
 function addSpelling(word: string, sum: Float32Array, scale: number): void {
   const characters = [...`<${word}>`]
   const runs = characters.slice(2).map((_, at) => characters.slice(at, at + 3).join(''))

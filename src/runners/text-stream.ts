@@ -2,10 +2,7 @@
 const unfinished = '\ufffd'
 const mostHeld = 8
 
-/**
- * Holds back a character that several tokens make up until it is whole, and text that may be the beginning of a stop
- * text. A stop text itself is not part of the answer.
- */
+/** Holds back incomplete characters, and text that may begin a stop text, which is no part of the answer. */
 export function createTextStream(decode: (ids: readonly number[]) => string, stops: readonly string[]) {
   const ids: number[] = []
   // Tokens are decoded behind a few earlier ones, since a tokenizer may treat the first of a text specially.

@@ -39,10 +39,7 @@ export function whenTooSlow(request: IncomingMessage, fail: (reason: AppError) =
   }
 }
 
-/**
- * Watches the bodies of requests with one timer. A timeout fails the reader of the body, which can still answer; without a
- * reader it closes the connection.
- */
+/** Watches request bodies with one timer. A timeout fails the reader, or without one closes the connection. */
 export function createBodyWatch({
   idleMs,
   totalMs,

@@ -20,10 +20,7 @@ const openaiTypes: Record<number, string> = {
   429: 'rate_limit_error',
 }
 
-/**
- * A failure for the clients of a dialect: one text, and type and code as the provider named them; without a provider,
- * OpenAI's type for the status and our code.
- */
+/** A failure for clients of a dialect: the provider's type and code, else OpenAI's type for the status and our code. */
 export function clientError(error: AppError, id: Inbound): ClientError {
   const { status, provider } = error
   const names =

@@ -21,10 +21,7 @@ export interface EventEncoder<T> extends EventFormat {
 /** A sign of life this often keeps proxies from closing a silent stream: milliseconds. */
 const heartbeatMs = 15_000
 
-/**
- * Streams the chunks as events, at the pace of the client. The first chunk sends the headers; a failure or an
- * aborted context becomes the encoder's error event.
- */
+/** Streams chunks as events at the client's pace; the first sends the headers, a failure becomes an error event. */
 export async function sendEvents<T>(
   context: RequestContext,
   chunks: AsyncIterable<T>,

@@ -16,10 +16,7 @@ export interface ServiceIo {
   readonly onHangUp: (listener: () => void) => boolean
 }
 
-/**
- * Opens the accounts for a service: throws `configuration` when the database or the secret cannot be used, and creates
- * the default administrator where the settings ask for one.
- */
+/** Opens the accounts for a service. Throws `configuration`; creates the default administrator where settings ask. */
 export async function openServiceAccounts(app: App, { stderr, stderrIsTerminal }: ServiceIo, log: Log) {
   const accounts = await app.accounts()
   const { administrator, warnings } = await accounts.prepareService()

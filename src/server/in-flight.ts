@@ -17,10 +17,7 @@ const mostIdle = 1000
 /** Seconds after which one of the requests has probably been answered. */
 const retryAfter = 1
 
-/**
- * The same authentication, which then counts the request, once, until its response closes. Throws `rate_limited` when the
- * user has `limits.requests_per_user` in flight.
- */
+/** Counts the request until its response closes. Throws `rate_limited` above `limits.requests_per_user`. */
 export function limitInFlight(identify: Identify, limits: () => Limits): Identify {
   const users = new Map<string, Held>()
   return (context, rule) => {

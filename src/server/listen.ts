@@ -40,10 +40,7 @@ export interface ListenOptions {
   readonly ownAt?: (port: number) => string | undefined
 }
 
-/**
- * Listens on exactly this host and port. Throws `usage` for a port that browsers block, and `unavailable` when it is taken,
- * naming an aichat that has it.
- */
+/** Listens on this host and port alone. Throws `usage` for a blocked port, `unavailable` for one that is taken. */
 export async function openServer(handler: NodeHandler, options: ListenOptions): Promise<Listening> {
   const { host, port } = options
   // listhen would take another port instead of one of these, and say so on stdout.
@@ -78,10 +75,7 @@ export async function refuseTaken(places: readonly ListenOptions[]): Promise<voi
   throw new AppError('unavailable', `${failures.length} servers cannot start`, { details })
 }
 
-/**
- * Listens likewise for workers: hands each connection over, of which nothing is read here. Never finishes answers and
- * speaks no TLS, since the workers do.
- */
+/** Listens for workers: hands each connection over unread. Finishes no answers and speaks no TLS; workers do. */
 export async function openDealtServer(
   deal: (socket: Socket) => void,
   options: ListenOptions,

@@ -28,10 +28,7 @@ export function workerMetrics(crew: Crew): readonly MetricSource[] {
   ]
 }
 
-/**
- * The counts of ended processes, which counters of the service include: a counter that falls would be read as one that
- * began again. Gauges end with their process.
- */
+/** The counts of ended processes, for counters: a counter that falls is read as one that began again. */
 export function countsOf(snapshot: Snapshot): Snapshot {
   return snapshot.filter(({ type }) => type === 'counter' || type === 'histogram')
 }

@@ -84,10 +84,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** Settings by their names, as the settings file holds them. */
 export type StoredSettings = Readonly<Record<string, unknown>>
 
-/**
- * The settings of this process. Throws a `configuration` AppError that names every value that makes no sense.
- * `file` is the content of the settings file as `config set` wrote it.
- */
+/** The settings of this process. Throws `configuration` naming every bad value. `file` is the stored settings. */
 export function readSettings(environment: Environment = process.env, file?: StoredSettings): Settings {
   const paths = pathsOf(environment)
   const stored = file ?? readSettingsFile(paths)

@@ -66,10 +66,7 @@ export interface Storage {
 /** Plain data, which a child process can be handed. */
 export type StorageSettings = SqliteSettings | PostgresSettings
 
-/**
- * Opens the storage and brings it to the newest schema. Throws `configuration` when it is damaged, lost, or written by a
- * newer aichat; nothing is changed then.
- */
+/** Opens the storage with the newest schema. Throws `configuration` for a damaged, lost or newer one, unchanged. */
 export async function openStorage(settings: StorageSettings, use: StorageUse = {}): Promise<Storage> {
   if ('url' in settings) return (await import('./postgres/storage.ts')).openPostgresStorage(settings, use)
   const { openSqliteStorage } = await import('./sqlite/storage.ts')

@@ -43,9 +43,6 @@ export interface Cost {
 /** Prices as the ledger and the budgets use them. Synchronous: everything is in memory. */
 export interface PriceList {
   costOf(place: Place, amounts: Amounts, at: number): Cost
-  /**
-   * The most that such an attempt can cost in nano-USD, tiers for long inputs included; null where no price is known.
-   * `output` is the bound of the answer in tokens.
-   */
+  /** The most that an attempt can cost in nano-USD; null without a price. `output` bounds the answer, in tokens. */
   mostFor(place: Place, input: number, output: number, at: number): number | null
 }

@@ -4,10 +4,7 @@ export type Days = ReturnType<typeof createDays>
 /** Milliseconds. */
 const quarterMs = 900_000
 
-/**
- * Days in an IANA zone such as `Europe/Berlin`. Zones differ from UTC by whole quarters of an hour, so the answer is kept
- * for a quarter. Throws RangeError for an unknown zone.
- */
+/** Days in an IANA zone, kept for a quarter of an hour (all zones' offsets are such). RangeError for an unknown one. */
 export function createDays(zone: string) {
   const read = reader(zone)
   let quarter = Number.NaN

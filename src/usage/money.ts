@@ -1,7 +1,4 @@
-/**
- * Money as whole numbers of nano-USD, 10^-9 USD; rates of a token are finer, see prices/rate-text.ts. A million dollars are
- * 10^15, and nine times as much is exact.
- */
+/** Money as whole nano-USD (10^-9 USD); rates are finer, see prices/rate-text.ts. A million dollars are 10^15. */
 export const nanoPerUsd = 1_000_000_000
 
 /** The largest amount, a million USD: more is a mistake. */

@@ -45,10 +45,7 @@ export function layoutOf({ dimension, words, list }: Header, begin: number) {
   return { list: begin, scales, weights, starts, slots, rows, end: rows + words * dimension }
 }
 
-/**
- * The largest number of a row, on either side of 0. It costs 0.4 % of a vector's length; all 127 of a byte would cost next to
- * nothing, and 13 MB more in each packed file.
- */
+/** The largest number of a row, either sign: 0.4 % of a vector's length; 127 would add 13 MB to a packed file. */
 const finest = 15
 
 /** Writes a file of this layout. Throws where a word is in the list twice. */

@@ -8,10 +8,7 @@ export interface Speaker {
   readonly base: BaseVoice
   /** Median pitch in Hz. */
   readonly pitch: number
-  /**
-   * Formants move to this many times their frequency: it is spoken that much lower and slower, and played faster. The voice rms
-   * takes no pitch, so that its formants follow that.
-   */
+  /** Formants move to this many times their frequency: it is spoken that much lower and slower, and played faster. */
   readonly formants: number
   /** Liveliness: the standard deviation of the pitch in Hz; undefined keeps the base voice's. The voice rms has its own. */
   readonly spread?: number

@@ -100,10 +100,7 @@ async function openFrom(opening: ModelOpening, options: KyutaiModelOptions) {
     close: opening.close,
   }
 
-  /**
-   * The depth transformer, which makes the codes of a step one after the other. One cache for all sets of weights: each set reads
-   * the rows that the others appended.
-   */
+  /** The depth transformer makes a step's codes in turn; one cache, since each set of weights reads others' rows. */
   function openDepth() {
     let set = 0
     const current: Session = {

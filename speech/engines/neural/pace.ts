@@ -4,10 +4,7 @@ import type { ChunkLimits } from '../engine.ts'
 /** Frames that are timed behind one that warms up. */
 const timedFrames = 2
 
-/**
- * Seconds of speech made in a second, once speech has begun. It is the language model's pace; the codec decodes in parallel with it
- * where a second core is there.
- */
+/** Seconds of speech made in a second once it has begun: the language model's pace; codes decode in parallel. */
 export async function measurePace(frames: AsyncIterable<unknown>, secondsPerFrame: number): Promise<number> {
   let started = 0
   let count = 0

@@ -22,10 +22,7 @@ export function buildTimeEmbedding(file: TensorFile, epsilon: number, width: num
   return graph.encode()
 }
 
-/**
- * Inputs: `condition` [n, language model width], `time` [n, width], the mean of both time embeddings, and `latent` [n, latent].
- * Output: `velocity` [n, latent].
- */
+/** Inputs `condition` [n, language width], mean `time` [n, width], `latent` [n, latent]; output `velocity` likewise. */
 export function buildFlowHead(
   file: TensorFile,
   { head, languageModel, latent }: PocketGeometry,

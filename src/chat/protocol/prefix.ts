@@ -1,9 +1,6 @@
 import { type ChatRequest, type Message, textOf } from './messages.ts'
 
-/**
- * Characters of some 1,024 tokens: of shorter prefixes no provider keeps any
- * (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching, "Cache limitations").
- */
+/** Characters of some 1,024 tokens, the shortest prefix that a provider keeps (Anthropic, "Prompt caching"). */
 const leastCharacters = 4096
 
 const mark = { prefix_end: true }

@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-/**
- * The text of an event, cut around one string in it. Most events of a stream repeat their text with another string there:
- * where one of them was parsed, the others need not be.
- */
+/** The text of an event, cut around one string in it: events that repeat the text need not be parsed. */
 export interface TextFrame {
   readonly before: string
   /** The string itself. */

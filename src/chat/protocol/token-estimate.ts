@@ -23,10 +23,7 @@ const shareOfTools = 0.8
 const perCall = 8
 const perClaudeCall = 36
 
-/**
- * The tokens of a request, estimated without asking a provider: texts by `textTokens`; pictures and documents by Anthropic's
- * documentation, never by the length of their bytes.
- */
+/** The tokens of a request by estimate: texts by `textTokens`, pictures and documents by Anthropic's documentation. */
 export function estimateRequestTokens({ messages, tools }: Countable): number {
   const counted = messages.reduce((sum, message) => sum + messageTokens(message), perRequest)
   return Math.ceil(counted + (tools === undefined ? 0 : jsonTokens(tools) * shareOfTools))

@@ -147,10 +147,7 @@ function tooLong(response: ResponseObject): ResponseObject {
   return { ...response, status: 'failed', error: { code: 'server_error', message } }
 }
 
-/**
- * The stream of a response that has ended: of its events the last alone is kept, and before it comes the first where its client
- * has none, since clients begin with that.
- */
+/** The stream of an ended response: its last event, and before it the first where the client has none. */
 export async function* endedEvents(response: ResponseObject, after: number): AsyncGenerator<string> {
   if (after < 0) yield eventText({ type: 'response.created', response }, 0)
   yield eventText({ type: terminalOf(response), response }, Math.max(after + 1, 1))

@@ -134,10 +134,7 @@ export interface ResponseStore {
   removeAll(owner: string): Promise<number>
   /** How many an owner has, and their bytes. */
   extent(owner: string): Promise<ResponseBounds>
-  /**
-   * Adds items to a conversation and holds its owner to the bounds; resolves with the items as they are kept, each with an id
-   * that no other of its items has.
-   */
+  /** Adds items to a conversation within its owner's bounds; resolves with them, each with an id of its own. */
   append(
     reader: Reader,
     id: string,

@@ -5,10 +5,7 @@ import type { ServerTool, ToolServer } from './tool-server.ts'
 /** The longest name of a function: characters of A-Z, a-z, 0-9, _ and -, at OpenAI and Anthropic alike. */
 const longestName = 64
 
-/**
- * The hash of everything that a user approves in a tool: its server, name, description, schemas and annotations. A tool that
- * changes any of them is another tool.
- */
+/** The hash of all that a user approves in a tool: server, name, description, schemas and annotations. */
 export function pinOf({ name: server, origin }: Pick<ToolServer, 'name' | 'origin'>, tool: ServerTool): string {
   const { name, description = null, inputSchema, outputSchema = null, annotations = null } = tool
   return hashOf(canonicalize(wellFormed({ server, origin, name, description, inputSchema, outputSchema, annotations })))

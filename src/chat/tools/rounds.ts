@@ -57,10 +57,7 @@ export async function completeRounds({
   }
 }
 
-/**
- * The same as one stream: the texts of all rounds, without the calls that are made here. `answer` is the message of the last
- * round, once the stream has ended.
- */
+/** The same as one stream: the texts of all rounds without calls. `answer` is the last round's message at the end. */
 export async function streamRounds(chat: ToolChat): Promise<RoutedStream & Rounds & { answer(): Message | undefined }> {
   const { router, call, tools, signal } = chat
   const first = await router.stream(roundOf(call, tools, [], false), signal)

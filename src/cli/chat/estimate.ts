@@ -55,10 +55,7 @@ export async function printCount(cli: Cli, question: ChatQuestion): Promise<void
   })
 }
 
-/**
- * Throws `found` where the most that a question can cost is above this amount in USD, `configuration` where that cannot be
- * known, and `usage` for another text.
- */
+/** Throws `found` where a question can cost more than this in USD, `configuration` where that is unknown; `usage`. */
 export async function requireAffordable(cli: Cli, question: ChatQuestion, most: string): Promise<void> {
   const bound = nanoOfUsd(most)
   if (bound === undefined)

@@ -14,10 +14,7 @@ export function offering(question: ChatQuestion, tools: readonly Tool[], message
   }
 }
 
-/**
- * Asks, calls the tools that the model asks for, and asks again with their results, until it answers. `answer` is filled as
- * text arrives, and its cost is that of all rounds.
- */
+/** Asks and calls tools until the model answers. `answer` is filled as text arrives; its cost is of all rounds. */
 export async function answerWithTools(
   cli: Cli,
   question: ChatQuestion,

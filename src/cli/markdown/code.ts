@@ -55,10 +55,7 @@ export interface Highlighter {
   ): { readonly value: string; readonly _top?: { readonly parent?: unknown } }
 }
 
-/**
- * Loads the languages that highlight.js calls common, about 40 ms: only when an answer holds code. Its types are left out,
- * since they bring those of browsers with them.
- */
+/** Loads the languages that highlight.js calls common (40 ms), without its types, which bring those of browsers. */
 export function loadHighlighter(): Highlighter {
   const require = createRequire(import.meta.url)
   return require('highlight.js/lib/common')

@@ -3,10 +3,7 @@ import { type Piece, printable, sgr, styleBoth } from './styled.ts'
 
 const emphasis: Readonly<Record<string, string>> = { em: sgr.italic, strong: sgr.bold, s: sgr.struck }
 
-/**
- * The text of a block in pieces. The address of a link is shown behind its text, so that no text can pass for another
- * address; no hyperlink of the terminal is made.
- */
+/** The text of a block in pieces. A link's address is shown behind its text, so that no text passes for another. */
 export function piecesOf(text: string, style: string, known: Definitions): readonly Piece[] {
   const pieces: Piece[] = []
   const styles = [style]

@@ -7,10 +7,7 @@ interface Word {
   columns: number
 }
 
-/**
- * Breaks pieces into lines of at most `width` columns, between words and between wide characters; a longer word is broken
- * within. A piece `\n` ends a line. Spaces at a break go.
- */
+/** Breaks pieces into lines of at most `width` columns, at spaces or wide characters, else within; `\n` ends one. */
 export function wrap(pieces: readonly Piece[], width: number, ruler: Ruler): string[] {
   const lines: Piece[][] = [[]]
   let used = 0

@@ -19,10 +19,7 @@ export async function showService(cli: Cli): Promise<void> {
   await print(cli, { services }, () => services.map((service) => serviceText(cli, service)).join('\n\n'))
 }
 
-/**
- * Has the services take over settings, secrets and plugins. Exit 78 where one takes nothing over, 1 where it keeps the old
- * version of a plugin, 69 where none runs.
- */
+/** Has services take over settings, secrets, plugins. Exit 78 for nothing, 1 for an old plugin, 69 for no service. */
 export async function reload(cli: Cli): Promise<void> {
   const { isRemote, settings } = await placeOf(cli)
   if (isRemote) return reloadOverHttp(cli)

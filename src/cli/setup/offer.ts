@@ -21,10 +21,7 @@ interface Change {
   readonly model?: string
 }
 
-/**
- * After a question that nothing could answer, at a terminal: has the user choose who is to answer. Returns the change for another
- * try; undefined where the failure stands.
- */
+/** At a terminal, has the user choose who is to answer what nothing could. The change for another try, if any. */
 export async function offerSetUp(cli: Cli, reason: unknown, question: Named): Promise<Change | undefined> {
   if (!(reason instanceof AppError) || !['unavailable', 'configuration'].includes(reason.code)) return undefined
   if (await canAnswer(cli, question.model)) return undefined

@@ -52,10 +52,7 @@ export interface Backend {
   close(): Promise<void>
 }
 
-/**
- * Loads a group's actions when one of its commands runs, so that `--help` loads declarations only. The returned function
- * picks the action of one command.
- */
+/** Loads a group's actions when one of its commands runs. The returned function picks that command's action. */
 export function lazyActions<Actions>(cli: Cli, load: () => Promise<Actions>) {
   return <Values extends unknown[]>(
     pick: (actions: Actions) => (cli: Cli, ...values: Values) => void | Promise<void>,

@@ -36,10 +36,7 @@ const pageSize = 100
 /** Columns from which on a table needs a wide screen for all of them. */
 const manyColumns = 6
 
-/**
- * A table with a caption for screen readers, sorted by the columns that have values; long ones have a filter and pages. On
- * screens up to 900 pixels each row is a card.
- */
+/** A table with a caption for screen readers, sortable; long ones have a filter and pages; cards up to 900 pixels. */
 export function Table<T>({ caption, rows, keyOf, columns, file, isEven }: TableProps<T>) {
   const [order, setOrder] = useState<{ readonly name: string; readonly isDown: boolean }>()
   const [filter, setFilter] = useState('')

@@ -13,10 +13,7 @@ export interface Embeddings {
 export interface Embedder {
   /** Its name as a persona's `embedding_model`. */
   readonly model: string
-  /**
-   * The weight of similarity in this space beside the words of a query, from 0 to 1, see `rank`: higher for a trained
-   * embedder than for static word vectors.
-   */
+  /** The weight of similarity in this space beside words, from 0 to 1, see `rank`: less for static word vectors. */
   readonly trust: number
   /** The languages that it knows, as ISO 639-1 codes; absent where any. In others its vectors count nothing beside words. */
   readonly languages?: readonly string[]

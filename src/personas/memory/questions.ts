@@ -7,10 +7,7 @@ const lists = readWords<{ readonly openers: readonly string[]; readonly unmarked
 /** Sources of memories that are turns of conversations. */
 const conversations: ReadonlySet<unknown> = new Set(['chat', 'chatgpt', 'claude', 'letta'])
 
-/**
- * Whether a memory is a turn of a conversation that only asked. It is kept as context of the turns around it; it answers
- * nothing, and no other memory has to make room for it.
- */
+/** Whether a memory only asked: it is context of the turns around it, answers nothing, and supersedes nothing. */
 export function isAsked({ content, metadata }: Pick<MemoryEntry, 'content' | 'metadata'>): boolean {
   return conversations.has(metadata['source']) && !isPinned(metadata) && isOnlyQuestions(content)
 }

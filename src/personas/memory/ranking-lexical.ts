@@ -232,10 +232,7 @@ function relativeLength(characters: number, meanLength: number, { b }: Weights):
 
 const exactly = () => 0
 
-/**
- * The trust in words that are spelled alike, from 0 to 1: within one language full, between two languages less, between
- * English and others none, where it harms.
- */
+/** The trust in words spelled alike, from 0 to 1: full in one language, less between two, none with English. */
 function spellingTrust(memory: string, query: string): number {
   return memory === query ? 1 : memory === 'en' ? 0 : 0.8
 }

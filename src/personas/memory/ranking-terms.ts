@@ -40,10 +40,7 @@ const pieceLength = 100
 /** Marks, and vowels and finals of Korean syllables, which the character before them may take in. */
 const joining = /^[\p{M}\u1160-\u11ff\uff9e-\uffdc]/u
 
-/**
- * A text with its compatibility forms unified (NFKC), at most `mostGained` characters longer than before: where one would
- * gain more, its forms stay as they are.
- */
+/** A text with compatibility forms unified (NFKC), unless one would gain more than `mostGained` characters. */
 export function unified(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text
   let left = mostGained

@@ -4,10 +4,7 @@ import type { Inputs, Signal } from '../adaptation/state.ts'
 import { type Fields, isFields } from '../fields.ts'
 import { packageLimits } from './format.ts'
 
-/**
- * Validates the fields of untrusted packages. Written by hand: `aichat persona verify` checks tens of thousands of records
- * and loads as little as it can.
- */
+/** Validates fields of untrusted packages. By hand: `aichat persona verify` checks tens of thousands of records. */
 
 /** The largest time that a date can hold (ECMA-262, 21.4.1.1), in milliseconds. */
 const latest = 8.64e15

@@ -6,10 +6,7 @@ import { holder, isHeld } from '../../process/process.ts'
 /** A folder for files of one request. */
 export type Scratch = ReturnType<typeof openScratch>
 
-/**
- * Opens a scratch folder, which only its owner may enter. Files of killed processes are removed at once, since they hold
- * decrypted text; files of running processes stay.
- */
+/** Opens a scratch folder for its owner alone, and removes the files of killed processes, which hold plain text. */
 export function openScratch(folder: string, newId: () => string) {
   sweepScratch(folder)
   const path = (ending = '') => {

@@ -132,10 +132,7 @@ function unchanged(source: PackageSource, contentHash: string | null): PackageSo
   }
 }
 
-/**
- * Decrypts an encrypted package into a scratch file; any other is used where it lies. Throws a FileError,
- * `not_authenticated` also when a passphrase is needed and none was given.
- */
+/** Decrypts a package into a scratch file; any other is used as it is. Throws a FileError (`not_authenticated`). */
 export async function decryptPackage(
   path: string,
   scratch: Scratch,

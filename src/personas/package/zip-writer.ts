@@ -7,10 +7,7 @@ import { memberNames, type PackageContent, type WrittenPackage } from './format.
 import { closingMetadata } from './metadata.ts'
 import { type MemberSum, zipPackageFormat } from './zip-reader.ts'
 
-/**
- * Writes a zipped package to a new file, in flat memory: the text of the memories goes through a file beside it, since a
- * zip takes its members one after the other.
- */
+/** Writes a zipped package in flat memory: the texts go through a file beside it, since members follow each other. */
 export async function writeZipPackage(path: string, content: PackageContent): Promise<WrittenPackage> {
   const hash = new ContentHash()
   const out = createFile(path)

@@ -32,10 +32,7 @@ export function memoryDigest(content: string): string {
   return createHash('sha256').update(content).digest('hex').slice(0, 32)
 }
 
-/**
- * A text as a line may have it: one line, without control and invisible characters at its ends. Throws `invalid` for one that is
- * empty, too long, or holds control characters.
- */
+/** A text as one line without control characters. Throws `invalid` for one that is empty, too long, or has some. */
 export function lineText(text: string): string {
   const trimmed = text.trim()
   if (trimmed === '') throw new AppError('invalid', 'A line of the profile must not be empty')
@@ -187,10 +184,7 @@ const byWeight: readonly string[] = [
 const mostShown = 600
 const leastShown = 40
 
-/**
- * The profile as a part of the prompt, of at most so many tokens; '' for none. A text that is too long for its room is cut
- * where it is a pinned memory, and else left out.
- */
+/** The profile within a prompt, '' for none. A text too long for its room is cut where pinned, else left out. */
 export function profilePrompt(lines: readonly ProfileLine[], pinned: readonly string[], tokens: number): string {
   const all: ShownLine[] = [
     ...lines.map(({ slot, text }) => ({ label: labels[slot], text })),

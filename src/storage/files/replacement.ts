@@ -16,10 +16,7 @@ function journalOf(folder: string): string {
   return join(folder, 'replacement.json')
 }
 
-/**
- * Replaces several files and folders together. A journal is written first: if this process ends midway, the next one
- * that opens the storage finishes the work by it.
- */
+/** Replaces several files together, by a journal that the next opening of the storage finishes after a crash. */
 export function replaceTogether(folder: string, moves: readonly Move[]): void {
   replaceFile(journalOf(folder), `${JSON.stringify({ moves })}\n`)
   finishReplacement(folder)

@@ -106,10 +106,7 @@ function journalsIn(folder: string): readonly string[] {
   }
 }
 
-/**
- * The rows of a journal; the file is removed when the last of them are done. A line that was cut off is left out. A file
- * with another program's lines alone stays as it is.
- */
+/** The rows of a journal; its file goes with the last of them. Skips a cut line, and leaves a foreign file. */
 async function* batchesOf(path: string): AsyncGenerator<{ rows: readonly LedgerRow[]; done(): void }> {
   let rows: LedgerRow[] = []
   let isOurs = true

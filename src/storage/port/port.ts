@@ -145,10 +145,7 @@ export function* insertNamed<I extends InsertInto>(
   )
 }
 
-/**
- * Runs a statement that concerns other machines alone: for the locks that it takes, or to announce a change. Does nothing on a
- * database of one machine, which has one writer.
- */
+/** A statement that concerns other machines alone: a lock, an announcement. Nothing on a database of one machine. */
 export function* lock(statement: Statement): Work<void> {
   yield { ask: 'lock', statement }
 }
@@ -195,15 +192,9 @@ export interface StoreDatabase {
    * where it failed.
    */
   write<R>(work: () => Work<R>, kind?: ChangeKind): Promise<R>
-  /**
-   * Runs work that removes rows as one transaction, however long it takes. Resolves with their number, as the work tells it;
-   * rows that it hid alone are then removed too.
-   */
+  /** Removes rows as one transaction of any length. Resolves with their number; rows that it hid go then too. */
   remove(work: () => Work<number>): Promise<number>
-  /**
-   * As `write`, for what every request writes: at once where the database is on this machine and free; where another process
-   * writes, the event loop continues meanwhile.
-   */
+  /** As `write`, for what every request writes: at once where the database is here and free, else without blocking. */
   writeSoon<R>(work: () => Work<R>): MaybePromise<R>
   /** As `writeSoon`; the commit reaches the disk off the event loop, and is on it when this resolves. */
   append<R>(work: () => Work<R>): Promise<R>

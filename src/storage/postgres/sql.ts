@@ -6,10 +6,7 @@ export interface Sql {
   run(text: string, values?: readonly unknown[]): Promise<number>
 }
 
-/**
- * Statements inside of one transaction. Statements that are begun together are sent together and run in that order. After one
- * that failed, all fail: to go on, set a savepoint.
- */
+/** Statements of one transaction, sent together and run in order. After a failure all fail, but for a savepoint. */
 export interface Transaction extends Sql {
   /** Several statements without parameters. */
   script(text: string): Promise<void>

@@ -12,10 +12,7 @@ export function processMark(): string {
 
 let own: string | undefined
 
-/**
- * Whether the process of a mark may still run. One of another namespace, such as a container's, cannot be seen: it may, as
- * long as the machine was not started again.
- */
+/** Whether a mark's process may still run: one of another namespace may, unless the machine was started again. */
 export function mayRun(mark: string): boolean {
   const [itsBoot, itsNamespace, name = ''] = mark.split('/')
   if (itsBoot !== bootId()) return false

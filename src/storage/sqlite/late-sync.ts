@@ -19,10 +19,7 @@ const waiting = new WeakSet<Database>()
 /** How long a commit may wait for the disk: milliseconds. */
 const longestWait = 100
 
-/**
- * Has commits reach the disk soon, many with one flush, and waits for none: for rows that a client can do without after a
- * power cut. A process that is killed loses nothing.
- */
+/** Has commits reach the disk soon, many with one flush: for rows that may be lost by a power cut alone. */
 export function syncLater(db: Database): void {
   if (waiting.has(db)) return
   waiting.add(db)

@@ -115,10 +115,7 @@ async function removeRows(db: Database, { table, key, where }: (typeof hiddenRow
   })
 }
 
-/**
- * Runs slices, each in a transaction of its own, until one says that nothing is left. One that the power takes away is
- * done again, so no slice waits for the disk.
- */
+/** Runs slices as transactions until nothing is left; none waits for the disk, since a lost one is done again. */
 async function inSlices(db: Database, work: () => boolean): Promise<void> {
   for (let more = true; more && goesOn(db); ) {
     const begun = performance.now()

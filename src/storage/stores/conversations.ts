@@ -39,10 +39,7 @@ import {
 import { type ConversationText, readerOf, readersOf } from './conversation-text.ts'
 import type { OwnedRows } from './owned-rows.ts'
 
-/**
- * How many messages a conversation has. They leave from the end alone, so their numbers are 1 to their count, and the last
- * one is found without reading the others.
- */
+/** How many messages a conversation has: they leave from the end alone, so that their numbers are 1 to this. */
 const lastNumber = '(SELECT coalesce(max(number), 0) FROM conversation_message WHERE conversation_id = conversation.id)'
 
 /** The same in a query; PostgreSQL keeps the number, by a part of each UPDATE. */

@@ -8,10 +8,7 @@ export const firstOutput = 1_000_000
 /** Characters of JSON that are parsed, or written, in one turn of the event loop: some milliseconds' work. */
 const parsedAtOnce = 1 << 20
 
-/**
- * Items of one id that are looked through, of all owners, the newest first. Clients choose ids: where there are more of one,
- * the responses of the owner are looked through for it.
- */
+/** Items of one id that are looked through, newest first; beyond these the owner's responses are. */
 export const mostAlike = 50
 
 export interface ResponseRow {

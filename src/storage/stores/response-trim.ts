@@ -7,10 +7,7 @@ interface ThreadRow extends ResponseBounds {
   readonly thread_id: number
 }
 
-/**
- * Holds an owner to the bounds: removes the least recently continued threads but one, and then that one's oldest responses
- * but the newest. Whether there were too many.
- */
+/** Removes an owner's least recently continued threads, then the last one's oldest responses. Whether it did. */
 export function* trimResponses(
   table: ResponseTable,
   owner: string,

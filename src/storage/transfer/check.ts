@@ -44,10 +44,7 @@ const liveScopes = `SELECT id AS "personaId", user_id AS "userId" FROM persona W
 /** Problems of one persona that are listed. */
 const mostProblems = 5
 
-/**
- * Reads all of a data folder's database, and verifies its personas and the sums of the ledger. Throws `configuration` where it
- * is damaged, and `not_found` where there is none.
- */
+/** Reads and verifies all of a data folder's database. Throws `configuration` for damage, `not_found` for none. */
 export async function checkFolder(settings: SqliteSettings, control: CheckControl): Promise<DatabaseCheck> {
   const database = join(settings.folder, 'aichat.db')
   if (!existsSync(database)) throw new AppError('not_found', `There is no database in ${settings.folder} yet`)

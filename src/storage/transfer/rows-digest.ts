@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Column, movedColumns, type SqliteRow, type Value } from '../schema/table.ts'
 import type { MovedTable } from '../schema/tables.ts'
 
-/**
- * A digest of a table's rows in any order: the sum of the SHA-256 of each row, of the columns that both sides have alike.
- * `read` gives the value of a column.
- */
+/** A digest of rows in any order: the sum of each row's SHA-256 over both sides' columns. `read` gives a value. */
 export function createRowsDigest(table: MovedTable, read: typeof valueInFolder) {
   const columns = movedColumns(table).filter(([, { type, compared }]) => type !== 'tsvector' && compared !== false)
   let sum = 0n

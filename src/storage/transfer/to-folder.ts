@@ -106,10 +106,7 @@ async function flush(path: string): Promise<void> {
   }
 }
 
-/**
- * Writes rows into a new database without other users, and new folders next to it. Counters and marks that triggers
- * keep come with the rows, so that the triggers rest.
- */
+/** Writes rows into a new database and new folders; counters and marks come with the rows, so triggers rest. */
 function createFolderTarget({ db, plugins, backups }: FolderSide) {
   for (const folder of [plugins, backups]) makeFolder(folder)
   const triggers = db

@@ -42,10 +42,7 @@ const columns = {
 const headings = Object.keys(columns)
 const readers = Object.values(columns) as readonly ((row: LedgerRow, names: UsageNames) => string | number | null)[]
 
-/**
- * The rows of a query as CSV with a line of headings, or as a JSON array with a row per line; in batches, so that millions
- * need no more memory than one batch.
- */
+/** The rows of a query as CSV with headings, or a JSON array with a row per line, in batches of bounded memory. */
 export async function* exportedRows(
   store: Pick<LedgerStore, 'rows'>,
   query: RowQuery,

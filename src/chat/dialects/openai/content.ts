@@ -47,10 +47,7 @@ function textIn(parts: unknown): string {
     .join('')
 }
 
-/**
- * Removes the fields of other dialects. `extra_content.google` stays, for Gemini's OpenAI-compatible service and gateways
- * before it, unless the host is `strict`.
- */
+/** Removes fields of other dialects but `extra_content.google`, for Gemini's gateways, unless the host is `strict`. */
 export function withoutExtra<T extends object>(thing: T, strict = false): T {
   const extra = (thing as { extra_content?: ExtraContent }).extra_content
   if (extra === undefined) return thing

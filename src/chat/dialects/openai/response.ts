@@ -34,10 +34,7 @@ export function readResponse(body: unknown): ChatReply {
   } as ChatReply
 }
 
-/**
- * Whether an answer is as we would write it ourselves: texts with known finishes and whole counts. Then nothing has to be
- * mended, and it continues as it came.
- */
+/** Whether an answer is as we write it ourselves, so that it continues as it came: known finishes, whole counts. */
 function isPlain(fields: JsonObject): boolean {
   const { id, object, created, model, choices, usage } = fields
   if (typeof id !== 'string' || object !== 'chat.completion' || typeof model !== 'string') return false

@@ -53,10 +53,7 @@ function filled(part: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(part).filter(([, value]) => isFilled(value)))
 }
 
-/**
- * Content as this dialect's, a single plain text as text. Parts that it does not have are left out; where the content is `shown` to the model they throw
- * an AppError `invalid`.
- */
+/** Content as this dialect's. Parts that it lacks are left out; where content is `shown` they throw `invalid`. */
 export function writeParts(
   content: Message['content'],
   shown: boolean,

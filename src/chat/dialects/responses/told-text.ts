@@ -1,7 +1,4 @@
-/**
- * A text that comes in pieces, in one part of an item after another, and then whole. Tells what the whole has beyond the
- * pieces, and whether it contradicts them.
- */
+/** A text in pieces and then whole: says what the whole has beyond the pieces, and whether it contradicts them. */
 export class ToldText {
   /** All that was delivered. */
   text = ''

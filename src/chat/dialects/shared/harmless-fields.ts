@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs'
 
 type Fields = Readonly<Record<string, string>>
 
-/**
- * Fields that may be left out unnamed, each with the reason: it changes nothing in an answer, or our own shape holds it too.
- * Those of our shape, and those of each other dialect.
- */
+/** Fields that may be left out unnamed, by shape and dialect, each with the reason why no answer changes by it. */
 type HarmlessFields = Readonly<Record<'ours' | 'anthropic' | 'ollama' | 'responses', Fields>>
 
 let known: HarmlessFields | undefined

@@ -38,10 +38,7 @@ export function requestBody(body: unknown, name: string): { fields: JsonObject; 
   return { fields, turns: fields[name] as readonly JsonObject[] }
 }
 
-/**
- * The request, with the type of every field that converters read checked; throws an AppError `invalid` with every problem.
- * Other fields are passed on unchanged.
- */
+/** The request with each field that converters read checked: throws `invalid` with every problem. Others pass. */
 export function checkedRequest(request: JsonObject): ChatRequest {
   const { expect, done } = checkRequest()
   checkFields(request, requestRules, '', expect)

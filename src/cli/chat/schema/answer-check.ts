@@ -17,10 +17,7 @@ export interface JsonOptions {
 /** The required form of an answer in JSON. */
 export interface AnswerCheck {
   readonly format: ResponseFormat
-  /**
-   * Prints an answer and checks it: JSON as it came, laid out at a terminal. Throws `protocol` with all misses, after it
-   * has printed the answer as the model wrote it.
-   */
+  /** Prints an answer and checks it: JSON, laid out at a terminal. Throws `protocol` with all misses afterwards. */
   finish(text: string): Promise<void>
   close(): void
 }
@@ -113,10 +110,7 @@ interface NamedSchema {
   readonly name: string
 }
 
-/**
- * The schema that a value of --schema stands for: JSON, or the path of a file. Throws `invalid` for JSON that is no object, and
- * `no_input` for a file that is not there.
- */
+/** The schema of --schema: JSON, or a file's path. Throws `invalid` for no object, `no_input` for no such file. */
 async function readSchema(cli: Cli, text: string): Promise<NamedSchema> {
   const trimmed = text.trim()
   if (/^[{["]|^(?:true|false|null|-?\d+)$/.test(trimmed)) return fromJson(trimmed, 'the schema')

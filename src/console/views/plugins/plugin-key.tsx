@@ -9,10 +9,7 @@ import { ask, path, Refused } from '../../wire/client.ts'
 import type { Plugin, PluginTest, StoredKey } from '../../wire/types.ts'
 import { useAction } from '../../wire/use-action.ts'
 
-/**
- * Stores a key and tries it with a tiny call. Throws where the provider refuses it: the key is taken back then, unless it was
- * refused for another reason than itself.
- */
+/** Stores a key and tries it with a tiny call. Throws where the provider refuses it, and takes back a refused key. */
 export async function storeKey(id: string, key: string): Promise<StoredKey> {
   const stored = await ask<StoredKey>('PUT', path`/api/plugins/${id}/key`, { body: { key } })
   const { ok, steps } = await ask<PluginTest>('POST', path`/api/plugins/${id}/test`, { body: {} })

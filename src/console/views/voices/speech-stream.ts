@@ -19,10 +19,7 @@ export interface SpeechRequest {
 /** How far ahead the first sound is scheduled: seconds. Later pieces then arrive in time. */
 const leadSeconds = 0.08
 
-/**
- * Speaks and plays the sound while it arrives. Resolves once all of it has arrived; throws `Refused`, and an AbortError when it is
- * stopped, which also ends the sound.
- */
+/** Speaks and plays sound as it arrives. Resolves at its end; throws `Refused`, or an AbortError when stopped. */
 export async function speakAloud({ path, body, signal, onBegin }: SpeechRequest): Promise<Heard> {
   const begunAt = performance.now()
   const context = new AudioContext()

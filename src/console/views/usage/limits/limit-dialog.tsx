@@ -19,10 +19,7 @@ interface LimitDialogProps {
 /** Models without a price that are named. */
 const mostNamed = 8
 
-/**
- * Changes the limits of a key, a user, a plugin, or all. What the subject has already, and the models that a new budget
- * stops, are shown before anything is changed.
- */
+/** Changes the limits of a subject, and shows before what it has, and which models a new budget stops. */
 export function LimitDialog({ limit, subject: given = 'user:', onClose, onSaved }: LimitDialogProps) {
   const [subject, setSubject] = useState(limit?.subject ?? given)
   const [texts, setTexts] = useState(limitTexts(limit))
