@@ -9,6 +9,9 @@ import { labelled } from '../terminal/table.ts'
 /** The most budgets near their ends that are named one by one; further ones are counted. */
 const mostBudgets = 5
 
+/** Nothing is asked here: a provider that is set up may still refuse its key, or be down. */
+const stateWords: Readonly<Record<string, string>> = { ready: 'set up', key_missing: 'needs its key', retired: 'retired' }
+
 /** Prints the active plugin, the local runner and the user, with a note where no model would answer. */
 export async function showStatus(cli: Cli): Promise<void> {
   const { server = null } = await cli.backend()
@@ -30,7 +33,7 @@ export async function showStatus(cli: Cli): Promise<void> {
           [
             'plugin',
             plugin
-              ? `${plugin.id}, ${plugin.state === 'key_missing' ? 'needs its key' : plugin.state}, ${plugin.model}`
+              ? `${plugin.id}, ${stateWords[plugin.state]}, ${plugin.model}`
               : 'none is active',
           ],
           [
