@@ -15,10 +15,7 @@ export type Encode = (samples: AsyncIterable<Buffer>, recording: Recording) => A
 /** Samples that an encoder takes in one go: a tenth of a second of speech, so that the first bytes come soon. */
 const sliceBytes = 4_800
 
-/**
- * Samples in blocks of so many bytes, several where there are several, and other work of the process between two slices. The
- * last one holds the rest: fewer bytes than a block, or none.
- */
+/** Samples in blocks of so many bytes, with a turn of the event loop between; the last is shorter, or empty. */
 export async function* inBlocks(samples: AsyncIterable<Buffer>, blockBytes: number): AsyncGenerator<Buffer> {
   const most = Math.max(blockBytes, sliceBytes - (sliceBytes % blockBytes))
   let rest: Buffer = Buffer.alloc(0)

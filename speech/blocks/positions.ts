@@ -6,10 +6,7 @@ export type RotaryTable = ReturnType<typeof createRotaryTable>
 /** How a model's authors compute the frequencies: as exp of a multiple of log(period), or as a power of the period. */
 export type FrequencyForm = 'exponential' | 'power'
 
-/**
- * Angles position × period^(-2i / headSize). They are rounded to 32 bits where the models' authors round them,
- * since a position of some hundreds makes the difference visible.
- */
+/** Angles position × period^(-2i / headSize), rounded to 32 bits where the models' authors round them. */
 export function createRotaryTable(headSize: number, period: number, form: FrequencyForm = 'exponential') {
   const half = headSize / 2
   const step = Math.fround((-Math.log(period) * 2) / headSize)

@@ -149,10 +149,7 @@ export async function openApp(settings: Settings, options: AppOptions = {}): Pro
   return composeApp(settings, options, await openStorage(storageSettingsOf(settings), useOf(options)))
 }
 
-/**
- * The composition root: opens each area at its first use, and closes them in reverse order. Without a storage that is open
- * already, that of the data folder is opened when it is needed.
- */
+/** The composition root: opens each area, and the storage where none is given, at first use; closes in reverse. */
 export function composeApp(given: Settings, options: AppOptions = {}, shared?: Storage): App {
   const { waits = {}, overrides = {} } = options
   const maintains = options.service === true && options.worker === undefined

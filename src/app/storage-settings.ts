@@ -4,10 +4,7 @@ import { readSecret, type Settings } from '../settings/settings.ts'
 import type { StorageSettings } from '../storage/storage.ts'
 import { packageFolder } from './package-folder.ts'
 
-/**
- * The storage of the settings: the data folder's, or the database that instances share. Throws `configuration` for one
- * without a JWT_SECRET: each instance would sign with its own.
- */
+/** The storage of the settings. Throws `configuration` for a shared one without JWT_SECRET: all must sign alike. */
 export function storageSettingsOf(settings: Settings): StorageSettings {
   const { paths, limits, database, databaseGrace } = settings
   const common = {

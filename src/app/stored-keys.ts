@@ -21,10 +21,7 @@ export function openStoredKeys({ settings, secrets: file, plugins, keys }: App) 
     },
     /** The keychain, else, if allowed, the file. Throws `unavailable` where neither can be used. */
     chooseStorage: (fileAllowed: boolean) => chooseStorage(native, fileAllowed),
-    /**
-     * Stores a key in the keychain, or where none works in the file. Throws `unavailable` where a keychain that does
-     * not open holds an earlier one, which would go before it.
-     */
+    /** Stores a key in the keychain, else in the file. Throws `unavailable` where a locked one holds an earlier key. */
     async keep(name: string, value: string): Promise<'keychain' | 'file'> {
       const stored = native.probe().then(() => keychain.set(name, value))
       const failure = await stored.catch((reason: unknown) => reason)

@@ -50,10 +50,7 @@ const goingOn = new Set(['api.groq.com', 'api.mistral.ai', 'generativelanguage.g
 /** Hosts of the APIs that report the cost in their answers; a budget counts it where no price is known. */
 const reporting = new Set(['openrouter.ai'])
 
-/**
- * Where reservations fill a budget, those of ended processes are looked for so often at the most: milliseconds. Commands
- * that share no folder with a daemon have no other upkeep.
- */
+/** How often reservations of ended processes are looked for where a budget is full, at most: milliseconds. */
 const orphansEveryMs = 1000
 
 /** Journals of commands that wait for the ledger: the command after so many writes them all. */
@@ -145,10 +142,7 @@ export async function openUsage(parts: UsageAreaParts) {
       return (await openStorage()).ledger
     },
     limits,
-    /**
-     * The models of a plugin, or of all usable ones, that a budget refuses since no price of them is known, as
-     * `plugin:model`. A request for another name may be refused too.
-     */
+    /** Models, as `plugin:model`, that a budget refuses for want of a price; other names may be refused too. */
     unpriced: (only?: string) =>
       plugins
         .list()

@@ -132,10 +132,7 @@ export function createBackups(parts: BackupParts) {
       for (const { name } of old) target.remove(name)
       return old
     },
-    /**
-     * Verifies a backup and replaces all data by it, or nothing; the earlier data is kept aside. Throws `busy` while a
-     * process has the database open, and as `verify`.
-     */
+    /** Replaces all data by a verified backup, or none; keeps the earlier data. Throws `busy` for an open database. */
     restore: (source: BackupSource, options: RestoreOptions = {}) =>
       inFolder(async (work) => {
         const { manifest, folder } = await unpacked(source, work, options)

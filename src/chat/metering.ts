@@ -18,10 +18,7 @@ export interface MeteredPlace {
   readonly model: string
 }
 
-/**
- * The way an attempt ended. `broken`: the provider failed after content; `cancelled`: the caller left; `unsent`: nothing
- * was sent, as where a key is missing, and nothing is booked.
- */
+/** How an attempt ended. `broken`: the provider failed after content; `cancelled`: the caller left; `unsent`: free. */
 export type Ending = 'answered' | 'failed' | 'broken' | 'cancelled' | 'unsent'
 
 /** The API that the headers with a client's limits are named after. */
@@ -62,10 +59,7 @@ export interface BookedCost {
 
 /** Meters requests for limits and the ledger: the port of the chat area, which src/usage implements. */
 export interface Metering {
-  /**
-   * Admits a request; throws `rate_limited` with the reason. `request` is read where a limit counts tokens, and where
-   * an estimate must stand for counts that the provider did not report.
-   */
+  /** Admits a request, or throws `rate_limited`. Reads `request` where tokens are limited or must be estimated. */
   begin(payer: Payer, purpose: Purpose, request: () => MeteredRequest): MeteredCall
 }
 

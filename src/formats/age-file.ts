@@ -7,10 +7,7 @@ import { ageIntro } from './file-kind.ts'
 /** The default of age itself: 256 MiB and about a second for each guess. */
 const defaultWorkFactor = 18
 
-/**
- * A passphrase's key costs 2^n KiB of memory; a file may ask for any n. 512 MiB is allowed, twice the default of age; a
- * hostile file that asks for more is refused before anything is computed.
- */
+/** A passphrase's key costs 2^n KiB, for any n of a file: 512 MiB are allowed, twice the default of age. */
 const highestWorkFactor = 19
 
 /** Characters; a shorter passphrase is guessed at any work factor. */

@@ -18,10 +18,7 @@ const longestStart = 30
 /** The most text of a document: characters, the default of `limits.chat_text`. */
 export const mostText = 8 * 1024 * 1024
 
-/**
- * The text of a PDF. `name` is for errors. Throws `invalid` for a document that is damaged, encrypted or without text, and
- * `too_large` for one that takes too much time or memory.
- */
+/** The text of a PDF. Throws `invalid` for a damaged, encrypted or textless one, `too_large` beyond the bounds. */
 export function readPdf(bytes: Uint8Array, name: string, signal?: AbortSignal): Promise<DocumentText> {
   return inChild({ beside: import.meta.url, name: './pdf-text-child' }, { bytes, name }, signal)
 }

@@ -26,10 +26,7 @@ export function suggestion(wrong: string, names: Iterable<string>): string {
   return name === undefined ? '' : `; did you mean ${name}?`
 }
 
-/**
- * Letters inserted, left out, replaced, or swapped with their neighbour: the optimal string alignment distance (Damerau,
- * "A technique for computer detection and correction of spelling errors", 1964).
- */
+/** Letters inserted, left out, replaced or swapped: the optimal string alignment distance (Damerau 1964). */
 function differencesOf(a: string, b: string): number {
   let [beforeLast, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, at) => at)]
   for (let i = 1; i <= a.length; i++) {

@@ -40,10 +40,7 @@ async function textOfPdf({ bytes, name }: PdfTask): Promise<DocumentText> {
   }
 }
 
-/**
- * Loads PDF.js without its drawing. It asks for three classes of a canvas on loading, which it needs to draw alone, and
- * takes its worker from a global, instead of looking for a file next to it.
- */
+/** Loads PDF.js without drawing: stands in for three classes of a canvas, and gives its worker by a global. */
 async function loadReader() {
   class Undrawn {}
   Object.assign(globalThis, {

@@ -1,7 +1,4 @@
-/**
- * Untrusted text for display. Some characters have no shape of their own and change the text around them: they turn the
- * direction of writing, hide between letters, or control a terminal.
- */
+/** Untrusted text for display, without characters that turn the direction, hide between letters, or control. */
 
 /**
  * Control characters but tab, line break and carriage return; characters that turn the direction of writing (Unicode

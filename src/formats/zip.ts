@@ -164,10 +164,7 @@ function refuseBomb(entries: readonly Entry[]): void {
   }
 }
 
-/**
- * Where each member's data begins, by its own header, which must agree. Members follow each other without a gap from the
- * beginning of the file to the directory at `end`.
- */
+/** Where each member's data begins by its own header, which must agree; members follow each other without a gap. */
 function locateData(file: number, entries: ReadonlyMap<string, Entry>, end: number): ReadonlyMap<string, number> {
   const starts = new Map<string, number>()
   let free = 0

@@ -30,10 +30,7 @@ export type Resolve = (
 /** A longer body is cut off: bytes. */
 const defaultLongestBody = 64 * 1024 * 1024
 
-/**
- * Connections to one host at once. Each stream holds one for as long as it lasts, and a request that waits for one runs into
- * its deadlines: a thousand streams need a thousand.
- */
+/** Connections to one host at once: each stream holds one, so that a thousand streams need a thousand. */
 const mostConnections = 4096
 
 /** Leaves the time of an exchange to response.ts. */

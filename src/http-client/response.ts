@@ -25,10 +25,7 @@ const sweepMs = 100
 /** The exchanges under way that a signal ends. */
 const ended = new WeakMap<AbortSignal, Bag<OutboundExchange>>()
 
-/**
- * The bag of a signal, with the one listener that it has here: a daemon's signal is a connection's, and to add and remove a
- * listener for each chat on it costs more than the chat's own bookkeeping.
- */
+/** The bag of a signal, with the one listener here: one for each chat would cost more than its bookkeeping. */
 function endedBy(signal: AbortSignal): Bag<OutboundExchange> {
   const known = ended.get(signal)
   if (known) return known

@@ -16,10 +16,7 @@ export function operatorsOf(graph: Nodes) {
       graph.node('Gelu', [x], { approximate: { text: form === 'tanh' ? 'tanh' : 'none' } }),
     /** x · sigmoid(x). */
     silu: (x: Value) => operators.multiply(x, graph.node('Sigmoid', [x])),
-    /**
-     * Exponential linear unit with alpha 1, as max(x, exp(min(x, 0)) - 1), since exp(x) - 1 is never below x.
-     * These four take half the time of the operator of that name.
-     */
+    /** Exponential linear unit (alpha 1) as max(x, exp(min(x, 0)) - 1): half the time of that operator. */
     elu(x: Value): Value {
       const negative = graph.node('Exp', [graph.node('Min', [x, operators.scalar(0)])])
       return graph.node('Max', [x, graph.node('Sub', [negative, operators.scalar(1)])])

@@ -1,7 +1,4 @@
-/**
- * The wire format of protocol buffers, as far as ONNX models are written and SentencePiece models are read with it.
- * Encoding: https://protobuf.dev/programming-guides/encoding
- */
+/** Protocol buffers as ONNX and SentencePiece use them: https://protobuf.dev/programming-guides/encoding */
 import { AppError } from '../errors.ts'
 
 /** One field of a message to write: its number, and its value in the form that its type takes on the wire. */

@@ -36,18 +36,12 @@ export interface SessionOptions {
 export interface Session {
   readonly inputs: readonly string[]
   readonly outputs: readonly string[]
-  /**
-   * Computes the outputs; the event loop waits meanwhile. A tensor in `into` is where an output of that name is written:
-   * its numbers appear in the given array without a copy.
-   */
+  /** Computes the outputs while the event loop waits. An output named in `into` is written into that array. */
   run(feeds: Tensors, into?: Tensors): Promise<Record<string, TensorData>>
   close(): Promise<void>
 }
 
-/**
- * Opens a session on the processor, on a model in memory or, given a path, on disk.
- * Throws an AppError: `unavailable` when the runtime is not there, `invalid` when the model cannot be used.
- */
+/** Opens a session on a model in memory or on disk. Throws `unavailable` without a runtime, `invalid` for the model. */
 export async function openSession(model: Uint8Array | string, options: SessionOptions): Promise<Session> {
   const runtime = await loadRuntime()
   const settings: InferenceSession.SessionOptions = {
@@ -155,10 +149,7 @@ function wrap(session: InferenceSession, { Tensor }: Runtime): Session {
   }
 }
 
-/**
- * Whether 8-bit products can be summed without overflow. Older x64 processors cannot: for them the runtime takes a slower
- * way, which must be asked for. Where that is unknown, the slower way is right.
- */
+/** Whether 8-bit products are summed without overflow, else (older x64, or unknown) the slower way is asked for. */
 function multipliesExactly(): boolean {
   if (process.arch !== 'x64') return true
   try {

@@ -18,10 +18,7 @@ export const digestKey = 'sha256'
 /** The suffix of a file until it is whole. */
 export const unfinished = '.part'
 
-/**
- * Writes a file next to its final name, flushes it and moves it into place, so that a reader never sees half of it. The
- * digest of its numbers goes into its metadata.
- */
+/** Writes a file beside its final name, flushes and moves it; the digest of its numbers goes into its metadata. */
 export async function writeTensorFile(
   path: string,
   tensors: readonly NewTensor[],

@@ -9,10 +9,7 @@ const integerAccuracy = 4
 /** The suffix of a quantised weight's scales, float32 [out] or [out × blocks]. */
 export const scaleSuffix = '.scale'
 
-/**
- * The tensors of a file as methods that enter them into a graph. Quantised ones (I8 [in, out], or U8 [out, blocks, block]) can
- * only be used through `linear`.
- */
+/** The tensors of a file as graph inputs. Quantised ones (I8, or U8 in blocks) serve `linear` alone. */
 export function weightsOf(graph: Nodes, file: TensorFile) {
   return { hasWeight: (name: string) => file.tensors.has(name), weightShape, weight, linear }
 

@@ -39,10 +39,7 @@ const configuredServer = z.union([
 ])
 export type ConfiguredServer = z.output<typeof configuredServer>
 
-/**
- * A decision about a tool, by its pin: of a user for their own chats, or of the operator for chats over HTTP, where `ask` has
- * the user of the chat asked about each call.
- */
+/** A decision about a tool, by its pin: a user's, or the operator's for HTTP, where `ask` asks the chat's user. */
 const decision = z.strictObject({
   server: serverName,
   tool: z.string().max(1_000),

@@ -182,10 +182,7 @@ const state = defineTool({
 /** All tools, in the order in which clients list them. */
 export const memoryTools: readonly MemoryTool[] = [search, list, add, update, forget, state]
 
-/**
- * A place in a list that is sorted newest first: after so many memories of that time (milliseconds since 1970 UTC). Memories
- * that are added meanwhile move no page.
- */
+/** A place in a list sorted newest first: after so many memories of that time (ms since 1970), unmoved by new ones. */
 interface Place {
   readonly timestamp: number
   readonly skipped: number

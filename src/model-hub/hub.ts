@@ -225,10 +225,7 @@ const heartbeatMs = 5_000
 const staleMs = 30_000
 const askAgainMs = 250
 
-/**
- * Locks a model across processes and within one, waiting for its holder; calls `onWait` once when there is a wait.
- * The lock of a process that has died is taken over.
- */
+/** Locks a model within and across processes; calls `onWait` once on a wait. A dead process's lock is taken over. */
 async function takePullLock(
   path: string,
   options: {

@@ -197,10 +197,7 @@ export const chat = defineOperation({
   },
 })
 
-/**
- * Throws `too_large` for a chat with more text than `limits.chat_text`. Pictures and files do not count: they are passed on
- * as they are, while text is read, converted and searched.
- */
+/** Throws `too_large` for a chat with more text than `limits.chat_text`; pictures and files do not count. */
 export function boundText(
   { limits }: Pick<Settings, 'limits'>,
   { messages, tools }: { readonly messages: readonly object[]; readonly tools?: unknown },

@@ -170,10 +170,7 @@ export const packageOperations = [
   verifyPersona,
 ]
 
-/**
- * Writes an upload to a file for `use`, and removes it afterwards. Counts against the user's limit of imports from its first
- * byte on; with `countEmpty` also without one.
- */
+/** Writes an upload to a file for `use`, and removes it. Counts as an import from its first byte, or `countEmpty`. */
 async function received<T>(
   call: Call,
   pieces: AsyncIterable<Uint8Array>,

@@ -35,10 +35,7 @@ const finalPadding = 4
 /** Longer than any chunk; the text's own end comes long before. */
 const mostSteps = 30_000
 
-/**
- * Frames of codes from the first one that is heard up to the end or the abort of the signal, which is looked at before every
- * codebook. `words` are handed over as the model reads them.
- */
+/** Frames of codes from the first heard one to the end or the abort. `words` are handed over as they are read. */
 export async function* generateFrames(
   model: KyutaiModel,
   { backbone, depth }: LanguageStreams,

@@ -22,10 +22,7 @@ export function buildBackbone(file: TensorFile, shape: TransformerShape, options
   return graph.encode()
 }
 
-/**
- * Input `rows` [memory, width], the voice with its positions. Outputs `memory_keys_N` and `memory_values_N`
- * [memory, heads, headSize] of layer N, inputs of the backbone.
- */
+/** From `rows` [memory, width] the `memory_keys_N` and `memory_values_N` [memory, heads, headSize] of each layer N. */
 export function buildMemory(file: TensorFile, shape: TransformerShape, layer: number): Uint8Array {
   const graph = createGraph('memory', file)
   const rows = graph.input('rows', 'float32', ['memory', shape.width])

@@ -162,10 +162,7 @@ export const quantisation: Omit<QuantisationPlan, 'cacheFolder'> = {
 
 /** The graphs of the language model: the talker, the predictor of the other codes with its heads, and the rows of text. */
 
-/**
- * Input `rows` [rows, width]. Outputs `hidden` [rows, width], behind the last norm, and `logits` [1, vocabulary] of the last
- * row's first code; attention as in `runTransformer`.
- */
+/** From `rows` [rows, width] the normed `hidden` [rows, width] and the last row's `logits` [1, vocabulary]. */
 function buildTalker(file: TensorFile, shape: TransformerShape): Uint8Array {
   const graph = createGraph('talker', file)
   const made = runTransformer(graph, shape, graph.input('rows', 'float32', ['rows', shape.width]))

@@ -81,10 +81,7 @@ function framesTogether({ model }: QwenModel): number {
   return model.tts_model_size === '0b6' ? 2 : 1
 }
 
-/**
- * The recording to decode in front of the generated frames, so that its sound continues: all its frames, as in one call
- * for both. Undefined for a voice without codes.
- */
+/** The recording to decode before generated frames, for a continuous sound; undefined for a voice without codes. */
 export function beginningOf(model: QwenModel, voice: PromptVoice, key: string): Beginning | undefined {
   if (voice.kind !== 'clone' || !voice.spoken) return undefined
   const { codes } = voice.spoken

@@ -33,10 +33,7 @@ export interface Stretch {
 /** The longest context that a rule is shown on either side, in signs. */
 const contextLength = 40
 
-/**
- * Reads a sentence by rules: the first that matches at a token takes it, after `known`, which is asked for each. Time grows with
- * the length alone, for bounded patterns.
- */
+/** Reads a sentence by rules: the first that matches at a token takes it, after `known`. Linear in its length. */
 export function applyRules(
   text: string,
   rules: Rules,

@@ -65,10 +65,7 @@ export interface StreamWriter {
   fail(error: ClientError): string
 }
 
-/**
- * The wire format of one family of providers. Pure: bytes and JSON in, bytes and JSON out.
- * `now` (milliseconds since 1970) dates the answers of providers that do not date them.
- */
+/** The wire format of one family of providers. Pure: bytes and JSON in and out. `now` dates undated answers, in ms. */
 export interface Dialect {
   readonly id: 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini' | 'ollama'
   /** True for an endpoint that is spelled as this dialect's are, when the plugin does not name its `api`. */

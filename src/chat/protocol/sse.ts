@@ -13,10 +13,7 @@ export interface ServerEvent {
   readonly data: string
 }
 
-/**
- * Reads server-sent events. Comments, `id` and `retry` lines are skipped; leading blank lines make no event. An event that
- * ends at a bare CR comes with the bytes after it.
- */
+/** Reads server-sent events, without comments, `id`, `retry`. One that ends at a bare CR comes with the next bytes. */
 export function createEventReader(limit: number = lineLimit) {
   let decoder: InstanceType<typeof TextDecoder> | undefined
   let isBegun = false

@@ -1,9 +1,6 @@
 import type { ChatChunk, ExtraContent, Usage } from './messages.ts'
 
-/**
- * The counts of an answer under way. They hold where it breaks off; its end tells the true ones. A reader may set them again
- * where a later event tells more, and has no chunk.
- */
+/** The counts of an answer under way, which hold where it breaks off. A later event may set them again, unchunked. */
 export interface UsageSoFar {
   usage: Usage
   extra_content?: ExtraContent | undefined

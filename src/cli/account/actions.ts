@@ -42,10 +42,7 @@ export async function registerUser(cli: Cli, options: NewUserOptions): Promise<v
   await print(cli, answer, ({ user }) => user.username)
 }
 
-/**
- * Logs in and keeps the token. The server comes first: a wrong password is reported as such, also where no keychain works. Where
- * the token cannot be kept, the login is ended again.
- */
+/** Logs in and keeps the token; where it cannot be kept, logs out again. Asks the server before the keychain. */
 export async function logIn(cli: Cli, url: string | undefined, options: LoginOptions): Promise<void> {
   const settings = await cli.settings()
   const server = url === undefined ? await defaultServer(cli) : serverUrl(url)

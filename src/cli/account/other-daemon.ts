@@ -6,10 +6,7 @@ import { rootOf } from '../remote/root.ts'
 import { findServer } from '../remote/target.ts'
 import type { Cli } from '../terminal/cli.ts'
 
-/**
- * Throws `usage` before the first user is created, when a daemon without users answers at the default address but works on
- * another data folder: the user most likely meant that one.
- */
+/** Throws `usage` before the first user is made beside a daemon without users that works on another data folder. */
 export async function refuseBesideOtherDaemon(cli: Cli, command: string): Promise<void> {
   if (cli.globals().local || (await findServer(cli))) return
   const settings = await cli.settings()

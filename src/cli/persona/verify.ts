@@ -12,10 +12,7 @@ import { streamStdin } from '../terminal/stdin.ts'
 
 type Verification = Awaited<ReturnType<typeof verifyPackage>>
 
-/**
- * Verifies a package: a file or stdin in this process, without the database; a stored persona through the core. Exit 65
- * when it is invalid, 66 when the file is not found.
- */
+/** Verifies a file or stdin here, without the database; a stored persona by the core. Exit 65 invalid, 66 not found. */
 export async function verify(cli: Cli, source: string, options: { passphraseStdin?: boolean }): Promise<void> {
   const result = await verifySourceOf(cli, source, options.passphraseStdin === true)
   if (!result.valid) cli.exit = 65

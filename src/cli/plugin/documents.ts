@@ -8,10 +8,7 @@ import { print } from '../terminal/output.ts'
 /** The longest plugin document: bytes. */
 export const longestDocument = 256 * 1024
 
-/**
- * Checks files against the rules of this installation, and changes nothing. Exit 65 when one is invalid, 66 when one cannot
- * be read, 1 when all are valid and one has warnings.
- */
+/** Checks files against this installation's rules. Exit 65 for an invalid one, 66 unreadable, 1 with warnings alone. */
 export async function validate(cli: Cli, files: readonly string[]): Promise<void> {
   const app = await openApp(await cli.settings())
   const results: { file: string; valid: boolean; errors: readonly string[]; warnings: readonly string[] }[] = []

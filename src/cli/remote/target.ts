@@ -49,10 +49,7 @@ export function serverUrl(text: string): string {
   return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`
 }
 
-/**
- * The token for a server. AICHAT_TOKEN goes to the server of --server or AICHAT_SERVER only, and to no other origin than
- * that of AICHAT_SERVER; a saved login's token goes to its own origin.
- */
+/** The token for a server: AICHAT_TOKEN for that of --server or AICHAT_SERVER alone, a saved one for its own origin. */
 export async function findToken(target: Target, settings: Settings): Promise<FoundToken | undefined> {
   const token = readSecret('AICHAT_TOKEN', settings.environment)?.value
   const named = settings.server === undefined ? undefined : serverUrl(settings.server)

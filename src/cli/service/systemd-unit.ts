@@ -4,10 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { packageFolder } from '../../app/app.ts'
 import type { Cli } from '../terminal/cli.ts'
 
-/**
- * The hardened systemd unit of `man/deploy` for this installation: a dynamic user, folders with mode 0700, a sandbox (systemd.exec(5)).
- * MemoryDenyWriteExecute= is left out: V8 writes executable memory.
- */
+/** The hardened unit of `man/deploy` (systemd.exec(5)) without MemoryDenyWriteExecute=: V8 writes executable memory. */
 export function systemdUnit(): string {
   const program = fileURLToPath(new URL('./bin/aichat', import.meta.resolve('#package')))
   const run = `${quoted(process.execPath)} ${quoted(program)}`

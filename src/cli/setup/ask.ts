@@ -12,10 +12,7 @@ import { chooseOllamaModel } from './local.ts'
 import { askProvider, type Tried, tryOut } from './provider.ts'
 import { askServer } from './server.ts'
 
-/**
- * Asks who is to answer, and keeps that: a provider whose key is set already and is the only one is not asked about. Returns
- * the model as -m names it; undefined where the user wants nothing now.
- */
+/** Asks who is to answer, unless one provider alone has its key, and keeps that. Returns the model as -m names it. */
 export async function chooseSource(cli: Cli, app: App, found: Found, wanted?: string): Promise<string | undefined> {
   const ready = found.providers.filter(({ key_set, active }) => key_set && !active)
   const isNew = found.model === undefined

@@ -6,10 +6,7 @@ import type { Cli } from '../terminal/cli.ts'
 import { askTerminal } from '../terminal/prompts.ts'
 import { askKey, type Tried, tryOut } from './provider.ts'
 
-/**
- * Asks a server that speaks OpenAI's API for its models, at the address itself and below `/v1`. Throws `usage` for no address,
- * and as `tryOut`; `forbidden` where the server wants a key.
- */
+/** Asks an OpenAI-like server for models, also below `/v1`. Throws `usage` for no address, `forbidden` for no key. */
 export async function tryServer(cli: Cli, app: App, address: string, key: string | undefined): Promise<Tried> {
   const base = serverUrl(address.trim()).replace(/\/(?:chat\/completions|models)$|\/$/, '')
   const bases = /\/v\d\w*$/.test(base) ? [base] : [`${base}/v1`, base]

@@ -4,10 +4,7 @@ import { connectionSentence } from '../../http/http.ts'
 import type { Cli } from './cli.ts'
 import { readJsonInput } from './files.ts'
 
-/**
- * Reads a JSON object of at most so many bytes from a file, stdin (`-`) or an http(s) address; sends no key, follows no
- * redirect. Throws `invalid` for other JSON, with `what` it should be.
- */
+/** Reads a JSON object of bounded size from a file, stdin (`-`) or address, sending no key. Throws `invalid`. */
 export async function readObject(cli: Cli, source: string, limit: number, what: string): Promise<object> {
   const document = isAddress(source)
     ? await fetchJson(source, limit, cli.signal())

@@ -44,10 +44,7 @@ export async function pick(
   })
 }
 
-/**
- * The given name, else the one that the user picks at a terminal. Throws `usage` where nobody can be asked, and `not_found` where
- * there is nothing to pick. `kind` is a noun, such as "persona".
- */
+/** The given name, else the picked one. Throws `usage` where nobody can be asked, `not_found` for an empty list. */
 export async function givenOrPicked(
   cli: Cli,
   kind: string,

@@ -25,10 +25,7 @@ const secondMs = 1_000
 /** When a bar was last drawn on the terminal of this process. */
 let barAt = Number.NEGATIVE_INFINITY
 
-/**
- * A progress line on terminals that can redraw one; silent with --quiet and --json, and where CI is set. `doneBefore` is the
- * share that an earlier run has done, which tells nothing about the time left.
- */
+/** A progress line on terminals; silent with --quiet, --json and CI. `doneBefore` is the share of an earlier run. */
 export function openProgress(cli: Cli, doneBefore = 0): Progress {
   const { quiet, json } = cli.globals()
   const { TERM, CI } = cli.io.environment

@@ -1,9 +1,6 @@
 import { type AskOptions, Refused, send } from './client.ts'
 
-/**
- * The JSON values of a stream of server-sent events, until its `[DONE]`. Throws `Refused` for a refusal, and for a stream that
- * ends with an error or without its end.
- */
+/** The JSON values of server-sent events until `[DONE]`. Throws `Refused` for refusals, error events, and a cut. */
 export async function* events(path: string, options: AskOptions): AsyncGenerator<unknown> {
   const response = await send('POST', path, options)
   for await (const { event, data } of blocks(response.body!, options.signal)) {

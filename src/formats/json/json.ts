@@ -39,10 +39,7 @@ export function parseMetered(text: string, name = 'the body', place = placeOf): 
   return value
 }
 
-/**
- * Parses a file that its user may have written by hand, maybe with an editor that puts a byte order mark before it.
- * Throws an `invalid` AppError whose detail is the place of the fault.
- */
+/** Parses a file written by hand, with or without a byte order mark. Throws `invalid` with the place of the fault. */
 export function parseHandWritten(text: string, name = 'the file', place = placeOf): unknown {
   const mark = text.charCodeAt(0) === 0xfeff ? 1 : 0
   try {

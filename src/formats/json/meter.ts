@@ -130,10 +130,7 @@ export function createJsonMeter(name: string, bounds: Partial<JsonBounds>) {
         return quote + 1
       }
     },
-    /**
-     * The texts so far of `longText` and more, in their order, without the names of fields; the last one may have no end
-     * yet. In a text that is not JSON the quotation marks alone decide.
-     */
+    /** The texts of `longText` and more so far, without names of fields; the last may be unfinished. */
     longTexts(): readonly LongText[] {
       if (inString && !inName) note(before)
       return long

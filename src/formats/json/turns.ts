@@ -88,10 +88,7 @@ export async function parseInTurns(
   }
 }
 
-/**
- * Stands for a long text. It is distinguished from texts by its length: those that are left in their places are shorter, since no
- * text has more characters than bytes.
- */
+/** Stands for a long text; its length distinguishes it: texts that are left in place are shorter. */
 function placeholder(index: number): string {
   return String(index).padStart(longText, '0')
 }

@@ -15,10 +15,7 @@ const lightValue = 64 * 1024
 /** The weight of a number, a name's quotes or a bracket: characters. */
 const perValue = 8
 
-/**
- * About how many characters a value has as JSON; counting ends where it is certain that they are more than `most`. Costs
- * time by the number of its values, not by the length of its texts.
- */
+/** About how many characters a value has as JSON, counted to `most`; costs time by the number of its values. */
 export function weightOf(value: unknown, most: number): number {
   if (typeof value === 'string') return value.length + perValue
   if (typeof value !== 'object' || value === null) return perValue

@@ -2,10 +2,7 @@ import { createHash } from 'node:crypto'
 import { canonicalize } from '../../formats/formats.ts'
 import { type Effect, type Event, type Inputs, isReplayable } from './state.ts'
 
-/**
- * One record of the log: the specification's fields, its inputs, and its place in the hash chain. The log is append-only;
- * later records may undo earlier ones.
- */
+/** One record of the log: the specification's fields, its inputs, its place in the hash chain. Never changed. */
 export interface AdaptationRecord extends Event {
   readonly persona_id: string
   readonly user_id: string

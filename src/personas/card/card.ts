@@ -92,10 +92,7 @@ export function readCardJson(text: string): Card {
 /** `mend`: cards are written by hand and by programs that cut texts in the middle of a character. */
 const cardLimits = { ...defaultJsonLimits, mend: true }
 
-/**
- * Validates a card. One of version 1 becomes one of version 2, a version after 3 is accepted, as the specification asks, and
- * null counts as absent. Throws `invalid` naming every problem.
- */
+/** Validates a card; version 1 becomes 2, and later than 3 is accepted. Throws `invalid` naming every problem. */
 export function parseCard(given: unknown): Card {
   const value = isFields(given) && isFirstVersion(new Set(Object.keys(given))) ? secondVersion(given) : given
   if (!isCard(value))
@@ -169,10 +166,7 @@ interface CarriedMemory {
   readonly extra: Fields
 }
 
-/**
- * The card of a persona, of version 3: the imported one with later changes, or a new one. Memories with keys are its
- * lorebook; others are no part of it, since cards are passed around.
- */
+/** The card of a persona, of version 3, with its later changes. Memories with keys are its lorebook; no others go. */
 export function cardOfPersona(
   persona: CardPersona,
   original: Card | undefined,

@@ -195,10 +195,7 @@ export interface ConversationStore {
   ): Promise<string | undefined>
   /** The owner's conversations of a family, the first of them included, the earliest first. */
   family(owner: string, root: string): Promise<readonly Conversation[]>
-  /**
-   * Removes the user's last message and all behind it, with their files, and resolves with the
-   * removed in their order, none where the user said nothing; undefined as `append`.
-   */
+  /** Removes the user's last message and all behind it; resolves with them in order; undefined as `append`. */
   takeBack(owner: string, id: string, expected: number | undefined): Promise<readonly SavedMessage[] | undefined>
   /** Records the memories beside the answer with this number, counted from 1; nothing where there is none. */
   recordMemories(owner: string, id: string, number: number, memories: readonly string[]): Promise<void>

@@ -118,10 +118,7 @@ export function createConversations(parts: ConversationsParts) {
     keep: createKeeping(parts),
     /** Removes those that were last used before a time, or all; resolves with their number. */
     removeBefore: (owner: string, before: number | undefined) => store.removeBefore(owner, before),
-    /**
-     * Finds messages by their words, the last saved first: `query` is read by `readSearch`. `since` is in milliseconds
-     * since 1970 UTC, and `personas` leaves conversations with others out.
-     */
+    /** Finds messages by words, the last saved first. `query` as of `readSearch`, `since` in ms since 1970 UTC. */
     async search(
       owner: string,
       query: string,
@@ -168,10 +165,7 @@ export function createConversations(parts: ConversationsParts) {
       const isSame = isDeepStrictEqual(before.slice(-taken.length), taken)
       return isSame ? whole.slice(-taken.length) : taken
     },
-    /**
-     * A conversation of its own that begins with the first `count` messages of this one, and goes on from there: this
-     * one stays as it is. Throws `invalid` where it has fewer.
-     */
+    /** A new conversation of the first `count` messages of this one. Throws `invalid` where it has fewer. */
     async branch(source: Conversation, count: number): Promise<Conversation> {
       const { id: of, user_id, name, persona_id, messages } = source
       if (count > messages)

@@ -35,10 +35,7 @@ function inSnakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/**
- * A message's content as Gemini's parts. Empty texts are left out, and parts that Gemini does not have; where the content
- * is `shown` to the model those throw an AppError `invalid`.
- */
+/** Content as Gemini's parts, without those it lacks; where content is `shown` to the model they throw `invalid`. */
 export function writeParts(content: Message['content'], shown = false): JsonObject[] {
   if (typeof content === 'string') return content === '' ? [] : [{ text: content }]
   return present(

@@ -158,10 +158,7 @@ function readEvents(): StreamReader {
   return assembleReader({ cut: createEventReader(), take, isComplete: () => complete, finish })
 }
 
-/**
- * Fast path for most chunks: a piece of text, the role before it or the finish after it, of the only choice. Every field that
- * might need mending is checked here; unknown ones need none.
- */
+/** The fast path of most chunks: text, role or finish of the only choice, with all checked that may need mending. */
 function isPlain(fields: JsonObject, state: ChoiceState | undefined): boolean {
   if (state?.finished || !isOutlined(fields) || fields['object'] === 'error' || 'statusCode' in fields) return false
   if (fields['error'] !== undefined || fields['usage'] != null || 'x_groq' in fields) return false

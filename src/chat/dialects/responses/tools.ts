@@ -14,10 +14,7 @@ import { extraOf, withExtra } from '../shared/alternation.ts'
 /** The longest name of a function that OpenAI and Anthropic take. */
 const longestName = 64
 
-/**
- * The name that a function of a namespace has in our shape: `ns__name`, or a shortened one where that is too long or holds
- * characters that providers refuse.
- */
+/** The name of a namespace's function: `ns__name`, or a shortened one where providers would refuse that. */
 export function flatName(namespace: string | undefined, name: string): string {
   if (namespace === undefined || namespace === '') return name
   const joined = `${namespace}__${name}`

@@ -65,10 +65,7 @@ class AssembledReader<Piece> implements StreamReader {
   }
 }
 
-/**
- * Reads a streamed answer as events, or as plain JSON where the provider sent that instead: the first byte that is not
- * white space decides. HTML, such as a proxy's error page, is broken.
- */
+/** Reads a streamed answer as events or, by its first byte, as JSON. HTML, such as a proxy's error page, is broken. */
 export function withJsonBody(stream: StreamReader, json: () => StreamReader): StreamReader {
   return new StreamOrJson(stream, json)
 }

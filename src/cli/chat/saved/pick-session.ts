@@ -14,10 +14,7 @@ const longestTyped = 1_000
 
 type Row = z.output<typeof listSessions.output>['sessions'][number]
 
-/**
- * Asks which saved conversation is meant, the latest first and not the one under way, and resolves with its id; the only one
- * is not asked about. Throws `not_found` where there is none.
- */
+/** Asks which saved conversation is meant, latest first, unless there is only one. Throws `not_found` for none. */
 export async function pickSession(cli: Cli, underWay?: string): Promise<string> {
   const choicesOf = (rows: readonly Row[]) =>
     rows.filter(({ id, message_count: count }) => id !== underWay && count > 0).map((row) => choiceOf(cli, row))
