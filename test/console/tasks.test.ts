@@ -193,8 +193,8 @@ const tasks: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await fill('Headers (optional)', 'Authorization: Bearer hidden')
     await press('Add')
     await press(`Show the tools of ${name}`)
-    await press('Have the user asked about echo')
-    await page.getByRole('row').filter({ hasText: 'echo' }).getByText('asked about').waitFor()
+    await press('Ask the user about echo')
+    await page.locator('td[data-name="Chats here"]', { hasText: 'asked about' }).waitFor()
     assert.is(http.received.at(-1)!.authorization, 'Bearer hidden')
     await goTo(visit, `personas/${scene.persona}/keeping`, 'Mia')
     await press('Edit')
@@ -239,7 +239,7 @@ for (const [at, device] of devices.entries())
         await work({ ...hand, scene, visit, page, number: 11 + at, ask })
         assert.ok(Number(await page.evaluate(widest)) <= 0, 'nothing is reached by scrolling sideways')
       } catch (reason) {
-        throw new Error(`To ${task}`, { cause: reason })
+        throw new Error(`To ${task}: ${reason}`, { cause: reason })
       }
     assert.equal(
       visit.troubles.filter((text) => !/status of 50/.test(text)),

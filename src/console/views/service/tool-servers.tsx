@@ -22,7 +22,7 @@ const meanings: Readonly<Record<string, string>> = {
 /** What may be decided about a tool of a server with an address. */
 const choices = [
   ['check', 'always', 'Allow'],
-  ['users', 'ask', 'Have the user asked about'],
+  ['users', 'ask', 'Ask the user about'],
   ['lock', 'never', 'Deny'],
 ] as const
 
