@@ -5,6 +5,8 @@ const controls = new Set(
   'button link textbox searchbox combobox checkbox radio slider spinbutton switch tab menuitem option'.split(' '),
 )
 
+const regions = new Set(['banner', 'navigation', 'main', 'dialog'])
+
 interface Node {
   readonly ignored: boolean
   readonly nodeId: string
@@ -36,6 +38,8 @@ export async function readingFaults(page: Page): Promise<readonly string[]> {
   let before: { readonly says: string; readonly box: Box } | undefined
   for (const node of inOrder(nodes)) {
     const role = node.role?.value ?? ''
+    // A bar of links may stay at the lower edge of a phone: the order is that within a region.
+    if (regions.has(role)) before = undefined
     const isHeading = role === 'heading'
     if (node.ignored || !(isHeading || controls.has(role))) continue
     const says = `${role} “${(node.name?.value ?? '').slice(0, 60)}”`

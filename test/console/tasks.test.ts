@@ -192,6 +192,7 @@ const tasks: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await fill('Address', http.url)
     await fill('Headers (optional)', 'Authorization: Bearer hidden')
     await press('Add')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await press(`Show the tools of ${name}`)
     await press('Ask the user about echo')
     await page.locator('td[data-name="Chats here"]', { hasText: 'asked about' }).waitFor()
