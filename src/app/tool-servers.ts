@@ -27,10 +27,14 @@ export interface ToolServers {
   inspect(name: string, signal?: AbortSignal): Promise<readonly InspectedTool[]>
   /** Whether this process is connected for chats, and the failure of its latest attempt to connect. */
   state(name: string): { readonly connected: boolean; readonly failure: ConnectFailure | undefined }
-  /** The keychain, else, if allowed, a file with mode 600. Throws `unavailable` where neither can be used. */
-  chooseStorage(fileAllowed: boolean): Promise<'keychain' | 'file'>
-  setSecrets(name: string, storage: 'keychain' | 'file', secrets: ServerSecrets): Promise<void>
-  removeSecrets(name: string, storage: 'keychain' | 'file' | undefined): Promise<void>
+  /**
+   * Puts a server into the list, in the place of an earlier one of its name, and the values of its variables and headers into
+   * the keychain, else, if allowed, into a file with mode 600. Without `secrets` those of the earlier one stay, which the
+   * server names. Throws `invalid`, and `unavailable` where no place can be used, with the server in the list already.
+   */
+  set(name: string, server: object, secrets: ServerSecrets | undefined, fileAllowed: boolean): Promise<ConfiguredServer>
+  /** Removes a server with its secrets and the decisions about its tools. Throws `not_found`. */
+  remove(name: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -109,19 +113,41 @@ export function openToolServers(
       }
     },
     state: (name) => ({ connected: shared.has(name), failure: failures.get(name) }),
-    chooseStorage: (fileAllowed) => chooseStorage(keychain, fileAllowed),
-    setSecrets: async (name, storage, secrets) => placeOf(storage).set(accountOf(name), JSON.stringify(secrets)),
-    async removeSecrets(name, storage) {
-      if (storage) await placeOf(storage).remove(accountOf(name))
+    async set(name, server, secrets, fileAllowed) {
+      const all = list.servers()
+      const before = Object.hasOwn(all, name) ? all[name]!.secrets : undefined
+      // Values never go to another address: the server is without any while they are exchanged.
+      const valid = list.set(name, server)
+      forget(name)
+      if (secrets && before) await placeOf(before).remove(accountOf(name))
+      const names = Object.keys(secrets?.env ?? secrets?.headers ?? {})
+      if (!secrets || names.length === 0) return valid
+      const storage = await chooseStorage(keychain, fileAllowed)
+      await placeOf(storage).set(accountOf(name), JSON.stringify(secrets))
+      return list.set(name, { ...server, [secrets.env ? 'env' : 'headers']: names, secrets: storage })
+    },
+    async remove(name) {
+      const { secrets } = list.get(name)
+      if (secrets) await placeOf(secrets).remove(accountOf(name))
+      list.remove(name)
+      forget(name)
     },
     async close() {
       const open = [...shared.values()]
       shared.clear()
-      await Promise.all(open.map(({ server, timer }) => endShared(server, timer)))
+      await Promise.all(open.map(endShared))
       await client?.close()
     },
   }
   return self
+
+  /** Ends the connection that chats share as soon as the last of them is done: the next one connects to the server as it is now. */
+  function forget(name: string): void {
+    const known = shared.get(name)
+    shared.delete(name)
+    failures.delete(name)
+    if (known?.uses === 0) void endShared(known)
+  }
 
   async function connect(name: string, server: ConfiguredServer, signal: AbortSignal | undefined): Promise<ToolServer> {
     const secrets = await secretsOf(name, server)
@@ -203,7 +229,7 @@ async function share(all: Map<string, Shared>, name: string, open: () => Promise
   }
 }
 
-async function endShared(server: Promise<ToolServer>, timer: NodeJS.Timeout | undefined): Promise<void> {
+async function endShared({ server, timer }: Shared): Promise<void> {
   clearTimeout(timer)
   await server.then((open) => open.close()).catch(() => undefined)
 }

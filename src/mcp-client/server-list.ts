@@ -64,7 +64,7 @@ export function openServerList(path: string) {
     /** By name. Throws `configuration` for a file that does not parse. */
     servers: () => read().servers,
     get,
-    /** Throws `invalid` for a name or a server that makes no sense. A server of another origin loses the decisions. */
+    /** Throws `invalid` for a name or a server that makes no sense. The decisions stay: each pin holds for one origin. */
     set(name: string, server: unknown): ConfiguredServer {
       const valid = validate(z.strictObject({ name: serverName, server: configuredServer }), { name, server })
       if (valid.problems) throw new AppError('invalid', 'Invalid server', { details: valid.problems })

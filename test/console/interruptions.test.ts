@@ -6,7 +6,7 @@ import { pluginAt } from '../helpers/program/installation.ts'
 import { completionEvents, openStandIn } from '../helpers/providers/fake-provider.ts'
 import { openCuttableWay } from './cuttable.ts'
 import { sceneSuite } from './scene.ts'
-import { failAtFirst, goTo, logIn } from './visits.ts'
+import { endLoginAt, failAtFirst, goTo, logIn, slowAt } from './visits.ts'
 
 const test = sceneSuite('a console whose server, login or network goes away')
 
@@ -58,20 +58,11 @@ test('a question with a file goes through after each fault, and after a login th
     if (await again.isVisible()) await again.click()
     else await page.keyboard.press('Enter')
   })
-  await page.route('**/api/chat', (route) => route.fulfill({ status: 401, json: { error: 'Over' } }), { times: 1 })
-  await again.click()
-  await page.getByLabel('User name').fill('ada')
-  await page.getByLabel('Password').fill(goodPassword)
-  await page.keyboard.press('Enter')
+  await endLoginAt(visit, '**/api/chat', 'ada', () => again.click())
   await page.getByRole('heading', { name: 'Chat' }).waitFor()
   assert.is(await page.getByLabel('Message').inputValue(), 'Where does she sleep?')
-  // The page keeps the words over a new login, not the file.
-  await page.getByLabel('Add files', { exact: true }).setInputFiles(file)
   await page.getByText('its text, 18 characters').waitFor()
-  // Slow: the page says that it waits, and shows the answer when it comes.
-  await page.route('**/api/chat', (route) => void setTimeout(() => route.continue(), 2_000), { times: 1 })
-  await page.getByLabel('Message').press('Enter')
-  await page.getByRole('button', { name: 'Stop' }).waitFor()
+  await slowAt(page, '**/api/chat', () => page.getByLabel('Message').press('Enter'))
   await page.getByRole('heading', { name: 'Tea for two' }).waitFor()
   assert.match(scene.provider.received.at(-1)!.body, 'Minka sleeps here')
 })

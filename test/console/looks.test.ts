@@ -7,6 +7,7 @@ import { packageFolder } from '../../src/app/package-folder.ts'
 import { toolServerCommand } from '../helpers/mcp/stdio-server.ts'
 import { axeFindings, contrast, standards } from './axe.ts'
 import type { Visit } from './browser.ts'
+import { readingFaults } from './reading-order.ts'
 import { type Furnished, sceneSuite } from './scene.ts'
 import { goTo, logIn } from './visits.ts'
 
@@ -90,6 +91,7 @@ async function examine({ page }: Visit, name: string): Promise<void> {
     await page.screenshot({ path: join(folder, `${picture}.png`) })
     assert.equal(await axeFindings(page, rules), [], picture)
   }
+  assert.equal(await readingFaults(page), [], `the reading order of ${name}, ${page.viewportSize()!.width} pixels wide`)
 }
 
 async function fits(page: Page, name: string): Promise<void> {

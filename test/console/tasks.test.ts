@@ -1,5 +1,7 @@
 // With --all only: a browser.
 import * as assert from 'uvu/assert'
+import { closing } from '../helpers/disposal.ts'
+import { openHttpToolServer } from '../helpers/mcp/http-server.ts'
 import { toolServerCommand } from '../helpers/mcp/stdio-server.ts'
 import type { Visit } from './browser.ts'
 import { devices, type Hand, handOf, optionsOf } from './hands.ts'
@@ -180,6 +182,39 @@ const tasks: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await press('Show the tools of broken')
     await sees('the program is not there')
   },
+  async 'add a tool server by its address, allow a tool, and have a persona use it'(person) {
+    const { visit, page, press, fill, sees, number, scene } = person
+    await using http = closing(await openHttpToolServer())
+    const name = `tracker${number}`
+    await goTo(visit, 'service/tools', 'Service')
+    await press('Add a server')
+    await fill('Name', name)
+    await fill('Address', http.url)
+    await fill('Headers (optional)', 'Authorization: Bearer hidden')
+    await press('Add')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await press(`Show the tools of ${name}`)
+    await press('Ask the user about echo')
+    await page.locator('td[data-name="Chats here"]', { hasText: 'asked about' }).waitFor()
+    assert.is(http.received.at(-1)!.authorization, 'Bearer hidden')
+    await goTo(visit, `personas/${scene.persona}/keeping`, 'Mia')
+    await press('Edit')
+    await page.getByRole('dialog').getByLabel(name).press('Space')
+    await press('Save')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const body = { name: 'Mia', model: 'custom-model' }
+    const saved = await scene.call('PUT', `/api/personas/${scene.persona}`, { token: scene.admin.token, body })
+    assert.ok(saved.body.mcp_servers.includes(name))
+    await goTo(visit, 'service/tools', 'Service')
+    await press(`Edit ${name}`)
+    await fill('Address', 'https://other.example/mcp')
+    await press('Save')
+    await sees('Another host does not get the headers of the earlier one')
+    await press('Cancel')
+    await press(`Remove ${name}`)
+    await press('Remove')
+    await page.getByText(name).first().waitFor({ state: 'detached' })
+  },
   async 'begin a budget anew'({ visit, press, sees }) {
     await goTo(visit, 'usage/budgets', 'Usage')
     await press('Begin the budgets of User ada anew')
@@ -205,7 +240,7 @@ for (const [at, device] of devices.entries())
         await work({ ...hand, scene, visit, page, number: 11 + at, ask })
         assert.ok(Number(await page.evaluate(widest)) <= 0, 'nothing is reached by scrolling sideways')
       } catch (reason) {
-        throw new Error(`To ${task}`, { cause: reason })
+        throw new Error(`To ${task}: ${reason}`, { cause: reason })
       }
     assert.equal(
       visit.troubles.filter((text) => !/status of 50/.test(text)),

@@ -1,6 +1,7 @@
 import type { BrowserContextOptions, Page, Route } from 'playwright-core'
 import { goodPassword } from '../helpers/program/daemon.ts'
 import type { Visit } from './browser.ts'
+import { handOf } from './hands.ts'
 import type { Scene } from './scene.ts'
 
 /** Opens the console and logs in. */
@@ -34,6 +35,36 @@ export async function failAtFirst(page: Page, path: string, act: () => Promise<v
     // A button that is still at work takes no second press.
     await page.waitForFunction('!document.querySelector("[aria-busy=true]")')
   }
+}
+
+/** Has the login end at the next request of a path, which `act` causes, and logs in again. */
+export async function endLoginAt(
+  visit: Visit,
+  path: string,
+  username: string,
+  act: () => Promise<void>,
+): Promise<void> {
+  const { page } = visit
+  await page.route(path, (route) => route.fulfill({ status: 401, json: { error: 'Over' } }), { times: 1 })
+  await act()
+  await page.getByText('You are logged out').waitFor()
+  const hand = handOf(visit, 'desktop')
+  await hand.fill('User name', username)
+  await hand.fill('Password', goodPassword)
+  await hand.press('Log in')
+}
+
+/** Has the next request of a path wait until the page has said that it waits. */
+export async function slowAt(page: Page, path: string, act: () => Promise<void>): Promise<void> {
+  await page.route(
+    path,
+    async (route) => {
+      await page.locator('[aria-busy=true], .button:has-text("Stop")').first().waitFor()
+      await route.continue()
+    },
+    { times: 1 },
+  )
+  await act()
 }
 
 /** Goes to a place of the console and waits until it is quiet. */

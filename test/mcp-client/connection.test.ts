@@ -108,8 +108,8 @@ test('a changed description is seen at the next look', () =>
 
 test('a server gets its own variables and none of our keys', () =>
   withServers(async (servers, home) => {
-    addStdio(servers, [], { env: ['TOKEN'], secrets: 'file' })
-    await servers.setSecrets('tools', 'file', { env: { TOKEN: 'for-the-server' } })
+    addStdio(servers)
+    await servers.set('tools', servers.list.get('tools'), { env: { TOKEN: 'for-the-server' } }, true)
     assert.not.match(readFileSync(join(home, 'mcp.json'), 'utf8'), /for-the-server/)
     const server = await servers.open('tools')
     const { content } = await server.call('environment', {})
@@ -185,15 +185,20 @@ test('a server that does not start, is no server, or is at a forbidden address i
 test('headers go with each request and into no file in clear', async () => {
   const http = await openHttpToolServer()
   await withServers(async (servers, home) => {
-    servers.list.set('http', { url: http.url, headers: ['Authorization'], secrets: 'file' })
-    await servers.setSecrets('http', 'file', { headers: { Authorization: 'Bearer for-the-server' } })
+    const kept = await servers.set(
+      'http',
+      { url: http.url },
+      { headers: { Authorization: 'Bearer for-the-server' } },
+      true,
+    )
     const server = await servers.open('http')
     await server.call('echo', { text: 'x' })
     await server.close()
     assert.ok(http.received.length > 1)
     for (const headers of http.received) assert.is(headers.authorization, 'Bearer for-the-server')
     assert.not.match(readFileSync(join(home, 'mcp.json'), 'utf8'), /for-the-server/)
-    await servers.removeSecrets('http', 'file')
+    await servers.remove('http')
+    servers.list.set('http', kept)
     await rejects(servers.open('http'), 'configuration', /secrets of the MCP server http are gone/)
   })
   await http.close()

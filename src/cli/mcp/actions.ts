@@ -25,21 +25,14 @@ export async function add(cli: Cli, name: string, command: readonly string[], op
   if (url === undefined ? header.length > 0 : env.length > 0)
     throw new AppError('usage', url === undefined ? '--header is for a server with --url' : '--env is for a command')
   await withServers(cli, async (servers) => {
-    const before = Object.hasOwn(servers.list.servers(), name) ? servers.list.get(name) : undefined
-    if (before && !force)
+    if (!force && Object.hasOwn(servers.list.servers(), name))
       throw new AppError('invalid', `There is a server named "${name}" already`, {
         details: ['Add --force to replace it'],
       })
-    const secrets: Parameters<ToolServers['setSecrets']>[2] =
-      url === undefined ? { env: await variablesOf(cli, env) } : { headers: await headersOf(cli, header) }
-    const names = Object.keys(secrets.env ?? secrets.headers ?? {})
-    const storage = names.length > 0 ? await servers.chooseStorage(insecureStorage === true) : undefined
+    const secrets = url === undefined ? { env: await variablesOf(cli, env) } : { headers: await headersOf(cli, header) }
     const [program, ...args] = command
     const where = url === undefined ? { command: program, args } : { url }
-    const kept = names.length > 0 ? { [url === undefined ? 'env' : 'headers']: names } : {}
-    const server = servers.list.set(name, { ...where, ...kept, ...given({ timeout, secrets: storage }) })
-    if (before?.secrets !== storage) await servers.removeSecrets(name, before?.secrets)
-    if (storage) await servers.setSecrets(name, storage, secrets)
+    const server = await servers.set(name, { ...where, ...given({ timeout }) }, secrets, insecureStorage === true)
     await print(cli, { name, ...server }, () => name)
     note(cli, `aichat: to see its tools: aichat mcp test ${name}`)
   })
@@ -121,10 +114,7 @@ export async function remove(cli: Cli, names: readonly string[]): Promise<void> 
   await withServers(cli, async (servers) => {
     for (const name of names) servers.list.get(name)
     await confirm(cli, `Remove ${names.join(', ')} and the decisions about the tools?`)
-    for (const name of names) {
-      await servers.removeSecrets(name, servers.list.get(name).secrets)
-      servers.list.remove(name)
-    }
+    for (const name of names) await servers.remove(name)
     await print(cli, { removed: names }, () => names.join('\n'))
   })
 }

@@ -22,6 +22,7 @@ export function Button({ children, icon, kind = 'plain', type = 'button', label,
       type={type}
       class={`button ${kind}${children === undefined ? ' bare' : ''}`}
       aria-label={label}
+      data-word={label?.split(' ')[0]}
       title={label}
       aria-busy={isBusy}
       aria-pressed={isPressed}

@@ -111,6 +111,33 @@ export function Check({
   )
 }
 
+/** A choice of several with its label. */
+export function Checks<T extends string>({
+  label,
+  options,
+  chosen,
+  onInput,
+}: {
+  readonly label: string
+  readonly options: readonly (readonly [value: T, name: string])[]
+  readonly chosen: readonly T[]
+  readonly onInput: (chosen: readonly T[]) => void
+}) {
+  return (
+    <fieldset class="fields plain">
+      <legend>{label}</legend>
+      {options.map(([value, name]) => (
+        <Check
+          key={value}
+          label={name}
+          isOn={chosen.includes(value)}
+          onInput={(isOn) => onInput(isOn ? [...chosen, value] : chosen.filter((other) => other !== value))}
+        />
+      ))}
+    </fieldset>
+  )
+}
+
 function Frame({
   id,
   label,

@@ -85,7 +85,7 @@ export function Plot({ title, unit, days, step, series, format, onPick }: PlotPr
         series: [
           {
             label: step,
-            value: (_, seconds) => (seconds === null ? '–' : day(new Date(seconds * 1000).toISOString().slice(0, 10))),
+            value: (_, seconds) => (seconds === null ? '' : day(new Date(seconds * 1000).toISOString().slice(0, 10))),
           },
           ...series
             .map(({ name, values }, at) => ({
@@ -95,7 +95,7 @@ export function Plot({ title, unit, days, step, series, format, onPick }: PlotPr
               paths: bars,
               points: { show: false },
               value: (_: UPlot, _top: number | null, _series: number, index: number | null) =>
-                index === null ? '–' : format(values[index]!),
+                index === null ? '' : format(values[index]!),
             }))
             .toReversed(),
         ],

@@ -14,6 +14,7 @@ export const areas = [
   ['prices', 'Prices'],
   ['settings', 'Settings'],
   ['secrets', 'Provider keys'],
+  ['mcp', 'Tool servers'],
   ['personas', 'Personas'],
   ['memories', 'Memories'],
   ['backups', 'Backups'],

@@ -31,7 +31,9 @@ export function ChatView({ route }: ViewProps) {
   const usable = plugins.filter((plugin) => isForChats(plugin) && plugin.state === 'ready')
   const active = usable.find((plugin) => plugin.active)
   const standard = active && `${active.id}: ${active.default_model ?? active.model_map[0]}`
-  const canAnswer = usable.length > 0 || status?.local_runner.reachable === true
+  // A provider with a key that is not active, as after a login that ended between the two, answers where it is chosen.
+  const canAnswer =
+    active !== undefined || (usable.length > 0 && model !== '') || status?.local_runner.reachable === true
   const choose = (name: string) => {
     setModel(name)
     localStorage.setItem(storageKey, name)
@@ -40,7 +42,7 @@ export function ChatView({ route }: ViewProps) {
     <Page
       title="Chat"
       actions={
-        canAnswer && (
+        (canAnswer || usable.length > 0) && (
           <Button icon="edit" onClick={() => setChoosing(true)}>
             {`Model: ${(model || standard) ?? 'the default one'}`}
           </Button>

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../../components/button.tsx'
 import { type Attachment, readAttachment, unread } from './attachments.ts'
-import { draftOf, keepDraft } from './drafts.ts'
+import { draftFilesOf, draftOf, keepDraft, keepDraftFiles } from './drafts.ts'
 
 interface ComposerProps {
   /** The conversation whose draft is in the field. */
@@ -14,7 +14,9 @@ interface ComposerProps {
 /** The field for the next message. Enter sends, Shift and Enter begin a line, Escape stops an answer. */
 export function Composer({ place, isAnswering, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState(() => draftOf(place))
-  const [attachments, setAttachments] = useState<readonly Attachment[]>([])
+  const [attachments, setAttachments] = useState<readonly Attachment[]>(() =>
+    draftFilesOf(place).filter(({ isReading }) => !isReading),
+  )
   const [isOver, setOver] = useState(false)
   const chooser = useRef<HTMLInputElement>(null)
   const field = useRef<HTMLTextAreaElement>(null)
@@ -22,7 +24,11 @@ export function Composer({ place, isAnswering, onSend, onStop }: ComposerProps) 
   useEffect(() => {
     if (document.activeElement === document.body && !matchMedia('(pointer: coarse)').matches) field.current?.focus()
   }, [])
-  useEffect(() => setText(draftOf(place)), [place])
+  useEffect(() => keepDraftFiles(place, attachments), [attachments])
+  useEffect(() => {
+    setText(draftOf(place))
+    setAttachments(draftFilesOf(place))
+  }, [place])
   const write = (value: string) => {
     setText(value)
     keepDraft(place, value)

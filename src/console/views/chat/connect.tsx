@@ -17,11 +17,12 @@ interface ConnectProps {
 /** Connects a provider: its key is stored, tried with a tiny call, and the provider made the active one. */
 export function Connect({ plugins, onConnected }: ConnectProps) {
   const offered = plugins.filter(({ state, auth }) => state !== 'retired' && auth.key_env !== '')
-  const [id, setId] = useState(offered.find((plugin) => plugin.id === 'openai')?.id ?? offered[0]?.id ?? '')
+  const first = offered.find(({ key_set: isSet }) => isSet) ?? offered.find((plugin) => plugin.id === 'openai')
+  const [id, setId] = useState((first ?? offered[0])?.id ?? '')
   const [key, setKey] = useState('')
   const chosen = offered.find((plugin) => plugin.id === id)
   const action = useAction(async () => {
-    await storeKey(id, key)
+    await storeKey(id, key.trim() === '' ? undefined : key)
     await ask('POST', path`/api/plugins/activate/${id}`, { body: {} })
     tell(`${chosen?.name ?? id} is connected`)
     onConnected()
@@ -29,7 +30,7 @@ export function Connect({ plugins, onConnected }: ConnectProps) {
   return (
     <Section title="Connect a provider">
       <p class="lead">No model can answer yet. With the key of a provider you can ask in a minute.</p>
-      <Form action={action} submit="Connect" isIncomplete={id === '' || key.trim() === ''}>
+      <Form action={action} submit="Connect" isIncomplete={id === '' || (key.trim() === '' && !chosen?.key_set)}>
         <Select
           label="Provider"
           value={id}
@@ -42,8 +43,12 @@ export function Connect({ plugins, onConnected }: ConnectProps) {
           value={key}
           onInput={setKey}
           autoComplete="off"
-          hint="Kept on this machine alone, never shown again, and tried at once with a tiny call."
-          isRequired
+          hint={
+            chosen?.key_set
+              ? 'It has a key already: leave this empty to try and use that one.'
+              : 'Kept on this machine alone, never shown again, and tried at once with a tiny call.'
+          }
+          isRequired={!chosen?.key_set}
         />
       </Form>
       <p class="muted">

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { goTo, linkTo, type Route } from '../../page/route.ts'
+import { useSession } from '../../page/session.ts'
 import { ask, path, problemOf, type Refused } from '../../wire/client.ts'
 import { events } from '../../wire/events.ts'
 import type { SavedSession, WholeSession } from '../../wire/types.ts'
@@ -14,7 +15,7 @@ import {
   type ToolCall,
   textOf,
 } from './chat-message.ts'
-import { draftOf, keepDraft } from './drafts.ts'
+import { keepDraft, keepDraftFiles, moveDraft } from './drafts.ts'
 
 /** A chunk of a streamed answer, as far as the page reads it. */
 interface Chunk {
@@ -52,7 +53,9 @@ export function useChat(partner: Partner, sessionId: string | undefined, route: 
   const lost = useRef<ChatMessage | undefined>(undefined)
   const search = useRef(Promise.resolve())
 
-  const draftPlaceOf = (id: string | undefined) => [...partner.place, id ?? ''].join('/')
+  // Another person who logs in after this one does not get the draft.
+  const { me } = useSession()
+  const draftPlaceOf = (id: string | undefined) => [me.id, ...partner.place, id ?? ''].join('/')
 
   const begin = (id: string | undefined) => {
     talk.current++
@@ -68,11 +71,7 @@ export function useChat(partner: Partner, sessionId: string | undefined, route: 
 
   /** Shows where the chat is kept, in the address too, so that the page can be loaded again. */
   const settle = (id: string) => {
-    const draft = draftOf(draftPlaceOf(place.current))
-    if (place.current !== id && draft !== '') {
-      keepDraft(draftPlaceOf(id), draft)
-      keepDraft(draftPlaceOf(place.current), '')
-    }
+    moveDraft(draftPlaceOf(place.current), draftPlaceOf(id))
     place.current = id
     lost.current = undefined
     showSession(id)
@@ -177,7 +176,10 @@ export function useChat(partner: Partner, sessionId: string | undefined, route: 
       pieces.flush()
       const ending = signal.aborted ? { isStopped: true } : { problem: problemOf(reason) }
       // The login has ended, and with it this view: the question is in the field when the person is back.
-      if (ending.problem?.status === 401) keepDraft(draftPlaceOf(place.current), question.text)
+      if (ending.problem?.status === 401) {
+        keepDraft(draftPlaceOf(place.current), question.text)
+        keepDraftFiles(draftPlaceOf(place.current), question.attachments ?? [])
+      }
       change(id, (message) => ({ ...message, isWriting: false, ...ending }))
       // The server has noticed that nobody reads on, or will.
       const wasLeft = signal.aborted || problemOf(reason).status === 0

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import { Dialog, Form } from '../../components/dialog.tsx'
-import { Check, Select, TextArea, TextField } from '../../components/field.tsx'
+import { Check, Checks, Select, TextArea, TextField } from '../../components/field.tsx'
 import { modelFacts } from '../../page/format.ts'
+import { useSession } from '../../page/session.ts'
 import { ask, path } from '../../wire/client.ts'
-import type { ChatModel, Persona } from '../../wire/types.ts'
+import type { ChatModel, Persona, ToolServer } from '../../wire/types.ts'
 import { useAction } from '../../wire/use-action.ts'
-import { useList } from '../../wire/use-data.ts'
+import { useData, useList } from '../../wire/use-data.ts'
 
 interface PersonaDialogProps {
   /** The persona to edit; without one a new one is created. */
@@ -25,6 +26,18 @@ export function PersonaDialog({ persona, onClose, onSaved }: PersonaDialogProps)
   const [remembers, setRemembers] = useState(persona?.memory_settings.enabled ?? true)
   const [learning, setLearning] = useState<Learning>(learningOf(persona))
   const { value: models } = useList<ChatModel>('/api/chat/models', 'models')
+  const { isAdmin } = useSession()
+  const [servers, setServers] = useState<readonly string[]>(persona?.mcp_servers ?? [])
+  const { value: known } = useData(
+    (signal) =>
+      isAdmin
+        ? ask<{ servers: readonly ToolServer[] }>('GET', '/api/mcp/servers', { signal })
+        : Promise.resolve({ servers: [] }),
+    [],
+  )
+  const offered = [
+    ...new Set([...(known?.servers ?? []).map((server) => server.name), ...(persona?.mcp_servers ?? [])]),
+  ]
   const chosen = models?.find(({ id }) => id === model)
   const action = useAction(async () => {
     const body = {
@@ -32,6 +45,7 @@ export function PersonaDialog({ persona, onClose, onSaved }: PersonaDialogProps)
       model,
       ...textField('description', description, persona),
       ...textField('system_prompt', prompt, persona),
+      ...(offered.length > 0 && { mcp_servers: servers }),
       memory_settings: { enabled: remembers },
       ...(learning !== learningOf(persona) && { mutation_settings: settingsOf(learning) }),
     }
@@ -77,6 +91,14 @@ export function PersonaDialog({ persona, onClose, onSaved }: PersonaDialogProps)
             ['high', 'quickly'],
           ]}
         />
+        {offered.length > 0 && (
+          <Checks
+            label="Tool servers that it may use"
+            options={offered.map((each) => [each, each])}
+            chosen={servers}
+            onInput={setServers}
+          />
+        )}
       </Form>
     </Dialog>
   )

@@ -9,13 +9,14 @@ import { ask, path, Refused } from '../../wire/client.ts'
 import type { Plugin, PluginTest, StoredKey } from '../../wire/types.ts'
 import { useAction } from '../../wire/use-action.ts'
 
-/** Stores a key and tries it with a tiny call. Throws where the provider refuses it, and takes back a refused key. */
-export async function storeKey(id: string, key: string): Promise<StoredKey> {
-  const stored = await ask<StoredKey>('PUT', path`/api/plugins/${id}/key`, { body: { key } })
+/** Stores a key, if given, and tries it with a tiny call. Throws where the provider refuses; takes a refused key back. */
+export async function storeKey(id: string, key?: string): Promise<StoredKey | undefined> {
+  const stored =
+    key === undefined ? undefined : await ask<StoredKey>('PUT', path`/api/plugins/${id}/key`, { body: { key } })
   const { ok, steps } = await ask<PluginTest>('POST', path`/api/plugins/${id}/test`, { body: {} })
   if (ok) return stored
   const reason = steps.find((step) => !step.ok)?.detail ?? 'no answer'
-  const isRefused = /refused the key/.test(reason)
+  const isRefused = stored !== undefined && /refused the key/.test(reason)
   if (isRefused) await ask('DELETE', path`/api/plugins/${id}/key`)
   const end = isRefused ? 'The key was not kept' : 'The key was kept'
   throw new Refused(502, { error: reason, details: [`${end}. Check it, and try again.`] })
@@ -27,7 +28,7 @@ export function PluginKeyPart({ plugin, onChanged }: { readonly plugin: Plugin; 
   const [key, setKey] = useState('')
   const [isRemoving, setRemoving] = useState(false)
   const action = useAction(async () => {
-    const { from, stored } = await storeKey(id, key)
+    const { from, stored } = (await storeKey(id, key)) ?? {}
     setKey('')
     const isShadowed = from === 'environment' || from === 'credential'
     tell(

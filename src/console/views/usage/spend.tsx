@@ -34,7 +34,7 @@ export function Spend({ byDay, since }: { readonly byDay: Usage; readonly since:
     )
   return (
     <>
-      <div class="tiles small">
+      <div class="tiles quarters">
         <Tile
           name="Cost"
           figure={costOf(total)}

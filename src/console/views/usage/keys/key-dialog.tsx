@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Dialog, Form } from '../../../components/dialog.tsx'
-import { Check, Select, TextField } from '../../../components/field.tsx'
+import { Checks, Select, TextField } from '../../../components/field.tsx'
 import { ask, path } from '../../../wire/client.ts'
 import type { Key } from '../../../wire/types.ts'
 import { useAction } from '../../../wire/use-action.ts'
@@ -80,17 +80,7 @@ export function KeyDialog({ edited, onClose, onSaved }: KeyDialogProps) {
           isRequired
           isFirst
         />
-        <fieldset class="fields plain">
-          <legend>May use</legend>
-          {scopes.map(([scope, title]) => (
-            <Check
-              key={scope}
-              label={title}
-              isOn={chosen.includes(scope)}
-              onInput={(isOn) => setChosen(isOn ? [...chosen, scope] : chosen.filter((other) => other !== scope))}
-            />
-          ))}
-        </fieldset>
+        <Checks label="May use" options={scopes} chosen={chosen} onInput={setChosen} />
         <Select<Lifetime>
           label={edited ? 'Expires, from now' : 'Expires after'}
           value={lifetime}
