@@ -1,6 +1,7 @@
 /**
  * The rule: no request of one user keeps /health waiting for more than 100 ms. Every operation and dialect route is
- * asked with the largest inputs that it takes and with some just beyond, while a thread beside it polls /health.
+ * asked with the largest inputs that it takes and with some just beyond, then come deeds of other kinds (1,000 tool calls,
+ * kept responses, an export of a million rows), while a thread beside it polls /health. AICHAT_BENCH_ONLY chooses lines.
  * Printed are the longest wait of each, the wait of an idle service, and the most processor time (of all threads) that
  * one turn of the daemon's event loop took: users feel the wait, while the processor time is the same on a busy
  * machine.
@@ -21,6 +22,7 @@ import { pluginAt } from '../helpers/program/installation.ts'
 import { completion, json, openStandIn } from '../helpers/providers/fake-provider.ts'
 import { type Filling, largest } from '../server/largest.ts'
 import { print } from './parts/figures.ts'
+import { answerWish, deeds } from './pauses-parts/deeds.ts'
 
 /** A request of a route: its name in the table, and its bytes. */
 type Asked = { readonly name: string; readonly body: Buffer; readonly type: string }
@@ -28,7 +30,7 @@ type Asked = { readonly name: string; readonly body: Buffer; readonly type: stri
 const MiB = 1024 * 1024
 /** Sends only the requests with this text in their line of the table: AICHAT_BENCH_ONLY. */
 const only = process.env['AICHAT_BENCH_ONLY'] ?? ''
-/** The whole bench ends after this many milliseconds, even unfinished. */
+/** The largest requests of all routes end after this many milliseconds, even unfinished. */
 const endsAfterMs = 150_000
 /** The largest requests to these routes are sent so many times to the same daemon. */
 const repeated = ['/v1/chat/completions', '/v1/messages']
@@ -37,11 +39,10 @@ const rounds = 20
 const shownMs = 40
 
 export async function bench(): Promise<void> {
-  const started = performance.now()
-  const provider = await openStandIn((_, response) => {
+  const provider = await openStandIn((request, response) => {
     // Bodies of 30 MiB each would fill the memory of the machine that is measured.
     provider.received.length = 0
-    json(response, 200, completion('Seen.', 'custom-model'))
+    if (!answerWish(request, response)) json(response, 200, completion('Seen.', 'custom-model'))
   })
   const ending = fileURLToPath(import.meta.url).endsWith('.ts') ? 'ts' : 'js'
   const turns = join(tmpdir(), `aichat-turns-${process.pid}`)
@@ -66,41 +67,36 @@ export async function bench(): Promise<void> {
       const name = `20,000 × "${each}"`
       if (!name.includes(only)) continue
       const content = `${each.repeat(20_000)}\u6211`
-      await longest()
-      longestTurn()
       const asked = jsonAsked({ persona: ids.persona, messages: [{ role: 'user', content }] })
-      await tell(`${name} (${await send('POST', '/api/chat', token, asked)})`)
+      await tell(name, () => send('POST', '/api/chat', token, asked))
     }
     print('   wait    turn  of long memories: while they are stored, and in a search or chat that they match')
     for (const { name, memories, search } of longMemories) {
       if (!name.includes(only)) continue
       const body = { name, model: 'custom-model', memory_settings: { enabled: true, max_memories: 100_000 } }
       const { id } = (await daemon.call('POST', '/api/personas', { token, body })).body as { id: string }
-      await longest()
-      longestTurn()
-      for (const content of memories) await send('POST', `/api/personas/${id}/memory`, token, jsonAsked({ content }))
-      await tell(`${name}, stored`)
-      const asked = search
-        ? await send('POST', `/api/personas/${id}/memory/search`, token, jsonAsked({ query: search, limit: 50 }))
-        : await send(
-            'POST',
-            '/api/chat',
-            token,
-            jsonAsked({ persona: id, messages: [{ role: 'user', content: hangul }] }),
-          )
-      await tell(`${name}: ${search ? `a search for ${search}` : 'a chat'} (${asked})`)
+      const path = `/api/personas/${id}/memory`
+      await tell(`${name}, stored`, async () => {
+        for (const content of memories) await send('POST', path, token, jsonAsked({ content }))
+        return `${memories.length} times`
+      })
+      const chat = { persona: id, messages: [{ role: 'user', content: hangul }] }
+      await tell(`${name}: ${search ? `a search for ${search}` : 'a chat'}`, () =>
+        search
+          ? send('POST', `${path}/search`, token, jsonAsked({ query: search, limit: 50 }))
+          : send('POST', '/api/chat', token, jsonAsked(chat)),
+      )
     }
+    print('   wait    turn  of tool calls, kept responses and the ledger')
+    for await (const { name, run } of deeds(daemon, token, only)) await tell(name, run)
+    const started = performance.now()
     const rows: { what: string; status: string; ms: number; turn: number }[] = []
     for (const route of routes(ids))
-      for (const asked of route.asked) {
+      for (const asked of route.bodies()) {
         if (performance.now() - started > endsAfterMs) break
         if (!`${route.method} ${route.shown}: ${asked.name}`.includes(only)) continue
-        await longest()
-        longestTurn()
-        const status = await send(route.method, route.path, token, asked)
-        const ms = await longest()
-        const turn = longestTurn()
-        rows.push({ turn, what: `${route.method} ${route.shown}: ${asked.name}`, status: String(status), ms })
+        const { result, ms, turn } = await during(() => send(route.method, route.path, token, asked))
+        rows.push({ turn, what: `${route.method} ${route.shown}: ${asked.name}`, status: String(result), ms })
       }
     rows.sort((a, b) => b.turn - a.turn || b.ms - a.ms)
     print('   wait    turn')
@@ -111,29 +107,25 @@ export async function bench(): Promise<void> {
     )
     print(`   wait    turn  of ${rounds} in a row, with what those before have left to the garbage collector`)
     for (const route of routes(ids).filter(({ path }) => repeated.includes(path)))
-      for (const asked of route.asked.filter(({ body }) => body.length > 16 * MiB)) {
+      for (const asked of route.bodies().filter(({ body }) => body.length > 16 * MiB)) {
         const what = `again and again ${route.method} ${route.shown}: ${asked.name}`
         if (!what.includes(only)) continue
         let ms = 0
         let turn = 0
         for (let round = 0; round < rounds; round++) {
-          await longest()
-          longestTurn()
-          await send(route.method, route.path, token, asked)
-          ms = Math.max(ms, await longest())
-          turn = Math.max(turn, longestTurn())
+          const one = await during(() => send(route.method, route.path, token, asked))
+          ms = Math.max(ms, one.ms)
+          turn = Math.max(turn, one.turn)
         }
         print(`${ms.toFixed(0).padStart(7)} ${String(turn).padStart(7)}  ${what}`)
       }
     print('   wait    turn  of one user at once, and the most memory of the daemon so far')
     for (const { name, count, asked } of parallel()) {
       if (!name.includes(only)) continue
-      await longest()
-      longestTurn()
-      const answers = Array.from({ length: count }, () => send('POST', '/v1/chat/completions', token, asked))
-      const statuses = [...new Set(await Promise.all(answers))].sort().join(' and ')
-      const ms = await longest()
-      print(`${ms.toFixed(0).padStart(7)} ${String(longestTurn()).padStart(7)}  ${statuses}  ${name}, ${peakMiB()} MiB`)
+      await tell(name, async () => {
+        const answers = Array.from({ length: count }, () => send('POST', '/v1/chat/completions', token, asked))
+        return `${[...new Set(await Promise.all(answers))].sort().join(' and ')}, ${peakMiB()} MiB`
+      })
     }
   } finally {
     await prober.terminate()
@@ -143,9 +135,16 @@ export async function bench(): Promise<void> {
     rmSync(turns, { force: true })
   }
 
-  async function tell(what: string): Promise<void> {
-    const ms = await longest()
-    print(`${ms.toFixed(0).padStart(7)} ${String(longestTurn()).padStart(7)}  ${what}`)
+  /** Does something; with the longest wait and turn meanwhile, in milliseconds. */
+  async function during<T>(work: () => Promise<T>): Promise<{ result: T; ms: number; turn: number }> {
+    await longest()
+    longestTurn()
+    return { result: await work(), ms: await longest(), turn: longestTurn() }
+  }
+
+  async function tell(what: string, work: () => Promise<number | string>): Promise<void> {
+    const { result, ms, turn } = await during(work)
+    print(`${ms.toFixed(0).padStart(7)} ${String(turn).padStart(7)}  ${what} (${result})`)
   }
 
   /** The peak resident set of the daemon; NaN where there is no /proc. */
@@ -269,6 +268,7 @@ type Ids = { readonly persona: string; readonly session: string; readonly user: 
  */
 const leftOut = new Set(['auth.logout', 'auth.change-password', 'auth.reset-password', 'models.pull', 'users.remove'])
 
+/** The routes; the bodies of one, hundreds of megabytes, are made when it is asked. */
 function routes({ persona, session, user }: Ids) {
   const filled = (path: string) =>
     path
@@ -281,24 +281,25 @@ function routes({ persona, session, user }: Ids) {
     method: operation.method,
     path: filled(operation.path),
     shown: operation.path,
-    asked: bodiesOf(operation),
+    bodies: () => bodiesOf(operation),
   })
   const mutations = operations.filter(({ name, method }) => method !== 'DELETE' && !leftOut.has(name))
   const dialects = dialectRoutes({} as never, () => ({})).map(({ method, path }) => ({
     method,
     path: path.replace(':id', 'custom-model'),
     shown: path,
-    asked: method === 'GET' ? [nothing] : path.includes('/audio/') ? speechBodies() : chatBodies(path),
+    bodies: () => (method === 'GET' ? [nothing] : path.includes('/audio/') ? speechBodies() : chatBodies(path)),
   }))
   const withPersona = {
     method: 'POST',
     path: '/api/chat',
     shown: '/api/chat with a persona',
-    asked: fillings.map((filling) => ({
-      name: `one text of ${filling}`,
-      type: 'application/json',
-      body: jsonOf({ persona, messages: [{ role: 'user', content: largestText(7.9 * MiB, filling) }] }),
-    })),
+    bodies: () =>
+      fillings.map((filling) => ({
+        name: `one text of ${filling}`,
+        type: 'application/json',
+        body: jsonOf({ persona, messages: [{ role: 'user', content: largestText(7.9 * MiB, filling) }] }),
+      })),
   }
   // Without an active plugin no chat goes further than to say so.
   const last = mutations.filter(({ name }) => name === 'plugins.deactivate')

@@ -17,61 +17,69 @@ import { bytesOf, exactComponents, sketched, sketchOf } from '../shared/vector-b
 import { conditionOf, isUnexpired } from '../stores/memory-filter.ts'
 import { findScope } from '../stores/memory-scope.ts'
 import type { Database } from './connection.ts'
-import { onSqlite, runOn } from './driver.ts'
+import { runOn } from './driver.ts'
 
-/** Searches scopes: first for which memories to read, in one view of the database, and then for these, some at a time. */
+/**
+ * Searches scopes: first for the memories with its words, in one view of the database, then for the nearest vectors, and then
+ * reads the chosen memories, both in slices between which the event loop goes on. What is removed meanwhile is left out.
+ */
 export function createMemorySearch(db: Database): (scope: Scope, query: SearchQuery) => Promise<Found> {
-  const choose = chooserOf(db)
-  const inOneView = db.transaction((scope: Scope, query: SearchQuery) => runOn(db, choose(scope, query)))
+  const nearest = nearestFinderOf(db)
+  const inOneView = db.transaction((scope: Scope, query: SearchQuery) => runOn(db, findWords(scope, query)))
   return async (scope, query) => {
-    const chosen = inOneView(scope, query)
-    if (!chosen) return { memories: 0, meanLength: 0, frequencies: query.terms.map(() => 0), candidates: [] }
+    const words = inOneView(scope, query)
+    if (!words) return { memories: 0, meanLength: 0, frequencies: query.terms.map(() => 0), candidates: [] }
+    const { best, figures } = words
+    const cosines = query.vector ? await nearest(words, query.vector, Math.ceil(query.candidates / 2)) : new Map()
     const candidates: Candidate[] = []
-    const { slices, isCut } = slicesOf(chosen.sizes)
+    const { slices, isCut } = slicesOf(runOn(db, sizesOf([...new Set([...best, ...cosines.keys()])])))
     for (const [at, numbers] of slices.entries()) {
       if (at > 0) await yieldToEventLoop()
-      const found = runOn(db, readRows(chosen.scopeId, numbers, query.since))
-      candidates.push(...found.map((each) => candidateOf(scope, each, chosen.cosines.get(each.memory_id))))
+      const found = runOn(db, readRows(words.found.scope_id, numbers, query.since))
+      candidates.push(...found.map((each) => candidateOf(scope, each, cosines.get(each.memory_id))))
     }
-    return { ...chosen.figures, candidates, ...(isCut && { isCut }) }
+    return { ...figures, candidates, ...(isCut && { isCut }) }
   }
 }
 
-/** The candidates of a search before their rows are read. */
-interface Chosen {
+/** What the words of a search have found in a scope. */
+interface FoundWords {
+  readonly found: ScopeRow
+  readonly passing: Passing | undefined
   readonly figures: Pick<Found, 'memories' | 'meanLength' | 'frequencies'>
-  /** Their numbers and how many bytes of text each has, those by words first, the best at the front. */
-  readonly sizes: readonly { readonly memory_id: number; readonly size: number }[]
-  readonly scopeId: number
-  readonly cosines: ReadonlyMap<number, number>
+  /** The numbers of memories with the words, the best at the front. */
+  readonly best: readonly number[]
 }
 
-function chooserOf(db: Database) {
-  const nearest = nearestFinderOf(db)
-  return function* choose(scope: Scope, query: SearchQuery): Work<Chosen | undefined> {
-    const found = yield* findScope(scope)
-    if (!found) return undefined
-    const passing = yield* passingOf(found, query.filter, query.candidates)
-    const { frequencies, best } = yield* findTerms(found, query, passing)
-    const limit = Math.ceil(query.candidates / 2)
-    const cosines = query.vector ? yield* nearest(found, query.vector, best, limit, passing) : new Map<number, number>()
-    const numbers = [...new Set([...best, ...cosines.keys()])]
-    // SQLite knows the length of a text in bytes without reading it.
-    const sizes = yield* rows<{ memory_id: number; size: number }>(
-      sql`SELECT memory_id, octet_length(terms) + octet_length(context) + octet_length(content) AS size
-          FROM json_each(${JSON.stringify(numbers)}) AS asked CROSS JOIN memory_terms CROSS JOIN memory USING (memory_id)
-          WHERE memory_id = asked.value`,
-    )
-    const figures = { memories: found.memories, meanLength: found.length / Math.max(1, found.memories), frequencies }
-    return { figures, sizes, scopeId: found.scope_id, cosines }
-  }
+function* findWords(scope: Scope, query: SearchQuery): Work<FoundWords | undefined> {
+  const found = yield* findScope(scope)
+  if (!found) return undefined
+  const passing = yield* passingOf(found, query.filter, query.candidates)
+  const { frequencies, best } = yield* findTerms(found, query, passing)
+  const figures = { memories: found.memories, meanLength: found.length / Math.max(1, found.memories), frequencies }
+  return { found, passing, figures, best }
 }
 
-/** Bytes of memories that are read in one turn of the event loop: some ten milliseconds' work. */
+/** A memory that is to be read, and the bytes of its texts. */
+interface Size {
+  readonly memory_id: number
+  readonly size: number
+}
+
+/** SQLite knows the length of a text in bytes without reading it. */
+function sizesOf(numbers: readonly number[]): Work<Size[]> {
+  return rows(
+    sql`SELECT memory_id, octet_length(terms) + octet_length(context) + octet_length(content) AS size
+        FROM json_each(${JSON.stringify(numbers)}) AS asked CROSS JOIN memory_terms CROSS JOIN memory USING (memory_id)
+        WHERE memory_id = asked.value`,
+  )
+}
+
+/** Bytes of memories or vectors that are read in one turn of the event loop: some ten milliseconds' work. */
 const bytesAtOnce = 1_000_000
 
 /** The numbers of memories that are read together, as many as one search reads. */
-function slicesOf(sizes: Chosen['sizes']): {
+function slicesOf(sizes: readonly Size[]): {
   readonly slices: readonly (readonly number[])[]
   readonly isCut: boolean
 } {
@@ -211,52 +219,72 @@ function nearestFinderOf(db: Database) {
     )
     .pluck()
 
-  /** The nearest memories of a scope and, whether near or not, the cosines of the others asked for. */
-  return function* nearest(
-    scope: ScopeRow,
+  /** The nearest memories of a scope and, whether near or not, the cosines of those with its words. */
+  return async function nearest(
+    { found: scope, best: others, passing }: FoundWords,
     { space: { key }, values }: Vector,
-    others: readonly number[],
     limit: number,
-    passing: Passing | undefined,
-  ): Work<Map<number, number>> {
-    const known = yield* row<{ space_id: number }>(sql`SELECT space_id FROM embedding_space WHERE key = ${key}`)
+  ): Promise<ReadonlyMap<number, number>> {
+    const known = runOn(db, row<{ space_id: number }>(sql`SELECT space_id FROM embedding_space WHERE key = ${key}`))
     if (!known) return new Map()
     const space = known.space_id
     const { low, high } = rangeOf(scope.scope_id)
     const bytes = bytesOf(values)
-    const cosines = (numbers: readonly number[]) =>
-      onSqlite(() => {
-        const found: [number, number][] = []
-        distances.all(bytes, JSON.stringify(numbers), low, high, space).forEach((distance, at) => {
-          if (distance !== null) found.push([numbers[at]!, cosineOf(distance)])
+    const cosines = async (numbers: readonly number[]) => {
+      const found: [number, number][] = []
+      const atOnce = Math.ceil(bytesAtOnce / bytes.length)
+      for (let at = 0; at < numbers.length; at += atOnce) {
+        if (at > 0) await yieldToEventLoop()
+        const some = numbers.slice(at, at + atOnce)
+        distances.all(bytes, JSON.stringify(some), low, high, space).forEach((distance, place) => {
+          if (distance !== null) found.push([some[place]!, cosineOf(distance)])
         })
-        return found
-      })
+      }
+      return found
+    }
     // All that pass are compared where they are that few.
-    if (passing?.all) return new Map(yield* cosines(passing.all))
+    if (passing?.all) return new Map(await cosines(passing.all))
     const condition = (column: string) => (passing ? sql`AND ${passing.condition(column)}` : sql``)
     if (scope.memories * values.length <= exactComponents) {
       // Over ordinary tables an ORDER BY over the distance is one pass; over vec0 it would be a trap (see the schema).
-      const nearby = yield* rows<{ memory_id: number; distance: number }>(
-        sql`SELECT memory_id, vec_distance_l2(vector, ${bytes}) AS distance FROM memory_vector
-            WHERE memory_id BETWEEN ${low} AND ${high} AND +space_id = ${space} ${condition('memory_vector.memory_id')}
-            ORDER BY distance LIMIT ${limit}`,
+      const nearby = runOn(
+        db,
+        rows<Near>(
+          sql`SELECT memory_id, vec_distance_l2(vector, ${bytes}) AS distance FROM memory_vector
+              WHERE memory_id BETWEEN ${low} AND ${high} AND +space_id = ${space} ${condition('memory_vector.memory_id')}
+              ORDER BY distance LIMIT ${limit}`,
+        ),
       )
       const near = new Map(nearby.map(({ memory_id, distance }) => [memory_id, cosineOf(distance)]))
-      return new Map([...near, ...(yield* cosines(others.filter((number) => !near.has(number))))])
+      return new Map([...near, ...(await cosines(others.filter((number) => !near.has(number))))])
     }
     const wanted = new Set(others)
     const bits = sketchOf(values)
     const most = sketched(limit, scope.memories)
-    const chosen = yield* rows<{ memory_id: number }>(
-      sql`SELECT memory_id FROM memory_sketch
-          WHERE memory_id BETWEEN ${low} AND ${high} AND space_id = ${space} ${condition('memory_sketch.memory_id')}
-          ORDER BY vec_distance_hamming(vec_bit(bits), vec_bit(${bits})) LIMIT ${most}`,
-    )
-    const numbers = new Set([...others, ...chosen.map(({ memory_id }) => memory_id)])
-    const compared = (yield* cosines([...numbers])).sort(([, a], [, b]) => b - a)
+    const chosen: Near[] = []
+    for (let first = low; first <= low + scope.last_number; first += sketchesAtOnce) {
+      await yieldToEventLoop()
+      const some = rows<Near>(
+        sql`SELECT memory_id, vec_distance_hamming(vec_bit(bits), vec_bit(${bits})) AS distance FROM memory_sketch
+            WHERE memory_id BETWEEN ${first} AND ${first + sketchesAtOnce - 1} AND space_id = ${space}
+              ${condition('memory_sketch.memory_id')} ORDER BY distance LIMIT ${most}`,
+      )
+      chosen.push(...runOn(db, some))
+    }
+    chosen.sort((a, b) => a.distance - b.distance)
+    await yieldToEventLoop()
+    const numbers = new Set([...others, ...chosen.slice(0, most).map(({ memory_id }) => memory_id)])
+    const compared = (await cosines([...numbers])).sort(([, a], [, b]) => b - a)
     return new Map(compared.filter(([number], place) => place < limit || wanted.has(number)))
   }
+}
+
+/** Numbers of memories whose sketches one statement compares: some milliseconds' work. */
+const sketchesAtOnce = 2 ** 15
+
+interface Near {
+  readonly memory_id: number
+  readonly distance: number
 }
 
 /** Between unit vectors the cosine follows from the Euclidean distance. */

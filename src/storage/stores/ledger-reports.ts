@@ -9,13 +9,16 @@ import {
   type UsageSums,
   usageSums,
 } from '../../usage/usage.ts'
-import { among, raw, rows, type Statement, type StoreDatabase, sql, word } from '../port/port.ts'
+import { among, raw, row, rows, type Statement, type StoreDatabase, sql, word } from '../port/port.ts'
 import { dayNumber, dayText, type LedgerRecord, rowOf } from '../shared/ledger-rows.ts'
 import { columnsOfSums } from '../shared/ledger-sums.ts'
 import type { LedgerNames } from './ledger-names.ts'
 
 /** Rows that one statement looks through: some milliseconds, however few of them match. */
-const slice = 2000
+const slice = 1000
+
+/** Rows of days that one statement sums up, or those of one day: some milliseconds. */
+const daysSlice = 20_000
 
 /** The condition that the names, times and outcomes of a query make; undefined where no row has one of them. */
 async function conditionOf(query: RowQuery, names: LedgerNames): Promise<Statement | undefined> {
@@ -35,23 +38,41 @@ export async function sumUp(db: StoreDatabase, query: UsageQuery, names: LedgerN
   const matches = await conditionOf(query, names)
   if (!matches) return nothingFound(query)
   const by = query.by.map((name) => columns[name])
-  const groups = by.map((column) => `"${column}"`)
+  const columnsOfGroups = by.map((column) => `"${column}"`)
   const sums = columnsOfSums.map((name) => `coalesce(sum(${name}), 0) AS ${name}`)
-  const found = await db.read(
-    rows<Record<string, number>>(
-      sql`SELECT ${raw([...groups, ...sums].join(', '))} FROM ledger_day
-          WHERE day BETWEEN ${dayNumber(query.since)} AND ${dayNumber(query.until)} AND ${matches}
-          ${raw(by.length > 0 ? `GROUP BY ${groups.join(', ')}` : '')} LIMIT ${query.most ?? Number.MAX_SAFE_INTEGER}`,
-    ),
-  )
+  const groups = new Map<string | number, Record<string, number>>()
+  const { most = Number.MAX_SAFE_INTEGER } = query
+  const last = dayNumber(query.until)
+  for (let first = dayNumber(query.since); first <= last && groups.size < most; ) {
+    const beyond = await db.read(
+      row<{ day: number }>(
+        sql`SELECT day FROM ledger_day WHERE day BETWEEN ${first} AND ${last} ORDER BY day LIMIT 1 OFFSET ${daysSlice}`,
+      ),
+    )
+    const end = beyond ? Math.max(first, beyond.day - 1) : last
+    const found = await db.read(
+      rows<Record<string, number>>(
+        sql`SELECT ${raw([...columnsOfGroups, ...sums].join(', '))} FROM ledger_day
+            WHERE day BETWEEN ${first} AND ${end} AND ${matches}
+            ${raw(by.length > 0 ? `GROUP BY ${columnsOfGroups.join(', ')}` : '')} LIMIT ${most}`,
+      ),
+    )
+    for (const group of found) {
+      // With the day among the columns, no two slices have the same group.
+      const key = by.includes('day') ? groups.size : by.map((column) => group[column]).join()
+      const known = groups.get(key)
+      if (known) for (const name of columnsOfSums) known[name]! += group[name]!
+      else groups.set(key, group)
+    }
+    if (beyond) await yieldToEventLoop()
+    first = end + 1
+  }
+  const found = [...groups.values()]
   const named = by.filter((column) => column !== 'day')
-  const nameOf = await names.namesOf(found.flatMap((row) => named.map((column) => row[column]!)).filter((id) => id > 0))
-  const all = [...by, ...columnsOfSums]
-  return groupsOf(
-    query,
-    found.map((row) => all.map((column) => row[column]!)),
-    nameOf,
+  const nameOf = await names.namesOf(
+    found.flatMap((group) => named.map((column) => group[column]!)).filter((id) => id > 0),
   )
+  return groupsOf(query, found, nameOf)
 }
 
 function isOneOf(wanted: readonly LedgerRow['outcome'][]): Statement {
@@ -117,7 +138,9 @@ export async function* readRows(
     if (matching.length > 0) {
       const nameOf = await names.namesOf(matching.flatMap(namesIn))
       yield matching.map((record) => rowOf(record, nameOf))
-    } else await yieldToEventLoop()
+    }
+    // An export to a fast client would otherwise hold the event loop to its last row.
+    await yieldToEventLoop()
     after = end
   }
 }
@@ -156,18 +179,18 @@ function nothingFound({ by }: UsageQuery): readonly UsageGroup[] {
   return by.length > 0 ? [] : [noSums]
 }
 
-/** The groups of an answer, in the order of the columns, from rows that hold those columns and then the sums. */
+/** The groups of an answer, in the order of the columns, from rows of the table's columns. */
 function groupsOf(
   { by }: UsageQuery,
-  rows: readonly (readonly number[])[],
+  found: readonly Readonly<Record<string, number>>[],
   nameOf: (id: number) => string,
 ): readonly UsageGroup[] {
   const named = (column: string, value: number) =>
     column === 'day' ? dayText(value) : value === 0 ? null : nameOf(value)
-  const result = rows.map((row) => {
+  const result = found.map((row) => {
     const group: Record<string, string | number | null> = {}
-    for (const [at, name] of by.entries()) group[name] = named(name, row[at]!)
-    for (const [at, name] of usageSums.entries()) group[name] = row[by.length + at]!
+    for (const name of by) group[name] = named(name, row[columns[name]]!)
+    for (const [at, name] of usageSums.entries()) group[name] = row[columnsOfSums[at]!]!
     return group as unknown as UsageGroup
   })
   return sorted(result, by)

@@ -146,6 +146,28 @@ export const ledgerRules: readonly Rule[] = [
   },
   {
     store: 'ledger',
+    topic: 'order',
+    says: 'other work goes on between two batches of rows, also where their reader never waits',
+    async holds(place) {
+      const { ledger } = await place.open()
+      await ledger.append(Array.from({ length: 1_001 }, (_, at) => row(`a${at}`, 1, { at: noon + at })))
+      let hasTurned = false
+      setImmediate(() => {
+        hasTurned = true
+      })
+      const turned: boolean[] = []
+      let count = 0
+      for await (const batch of await ledger.rows({ since: june.since, until: june.until })) {
+        turned.push(hasTurned)
+        count += batch.length
+      }
+      assert.is(count, 1_001)
+      assert.is(turned.length, 2)
+      assert.ok(turned[1])
+    },
+  },
+  {
+    store: 'ledger',
     topic: 'concurrency',
     says: 'rows of two connections at once are all there, and so are their sums',
     async holds(place) {
