@@ -15,6 +15,7 @@ import {
 } from './gateway-parts/contestants.ts'
 import { ask, type Kind } from './gateway-parts/exchange.ts'
 import { load, memoryOf, type Round } from './gateway-parts/load.ts'
+import { shares } from './gateway-parts/shares.ts'
 import { median, print, quantile } from './parts/figures.ts'
 
 /** AICHAT_BENCH_ROUNDS gives others. */
@@ -49,8 +50,16 @@ export async function bench(): Promise<void> {
   const build = process.env['AICHAT_BENCH_BEFORE']
   const ours = await startOurs(children, join(folder, 'now'), upstream, 'aichat', project)
   const older = build ? await startOurs(children, join(folder, 'before'), upstream, beforeName, build) : undefined
-  const peer = await startPeer(children, upstream)
   const pipe = await startFloor(children, upstream, 'pipe', pipeName)
+  const ways = [{ ...ours, name: 'login' }, ...(await otherWays(ours))]
+  const before = older ? [older, ...(await otherWays(older))] : []
+  const rows = ways.map((way, at) => ({ name: way.name, base: pipe, others: [way, ...before.slice(at, at + 1)] }))
+  const columns = ['now', ...(older ? ['before'] : [])]
+  await shares('whole answers: the rate of the pipe', 'whole', columns, rows)
+  await shares('streams at once: the rate of the pipe', 'streamed', columns, rows)
+  if (process.env['AICHAT_BENCH_ONLY'] === 'shares') return
+
+  const peer = await startPeer(children, upstream)
   const plain = [ours, ...(older ? [older] : []), pipe]
   const contestants = [
     { name: 'provider alone', url: `${upstream}/v1/chat/completions`, headers: {}, pid: undefined },
@@ -58,13 +67,10 @@ export async function bench(): Promise<void> {
     await startFloor(children, upstream, 'h3', 'bare h3 + undici'),
     ...(peer ? [peer] : []),
   ]
-  const ways = [...(await otherWays(ours)), ...(older ? await otherWays(older) : [])]
-
-  for (const kind of ['whole', 'streamed'] as const)
-    for (const contestant of [...contestants, ...ways]) await ask(contestant, kind)
+  for (const kind of ['whole', 'streamed'] as const) for (const contestant of contestants) await ask(contestant, kind)
   await table('whole answers, 1 connection', [...contestants, ...ways], 'whole', 1)
-  await table('whole answers, 32 connections', [...contestants, ...ways], 'whole', 32)
-  await table('streams at once, 32 connections', [...contestants, ...ways], 'streamed', 32)
+  await table('whole answers, 32 connections', contestants, 'whole', 32)
+  await table('streams at once, 32 connections', contestants, 'streamed', 32)
   await ratesWithin(5, contestants)
   await firstBytes([...contestants, ...ways])
   await steadyStreams(plain)
