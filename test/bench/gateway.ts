@@ -15,13 +15,9 @@ import {
 } from './gateway-parts/contestants.ts'
 import { ask, type Kind } from './gateway-parts/exchange.ts'
 import { load, memoryOf, type Round } from './gateway-parts/load.ts'
-import { shares } from './gateway-parts/shares.ts'
+import { roundSeconds, rounds, shares } from './gateway-parts/shares.ts'
 import { median, print, quantile } from './parts/figures.ts'
 
-/** AICHAT_BENCH_ROUNDS gives others. */
-const rounds = Number(process.env['AICHAT_BENCH_ROUNDS'] ?? 5)
-/** Seconds of a round; AICHAT_BENCH_SECONDS gives others. */
-const roundSeconds = Number(process.env['AICHAT_BENCH_SECONDS'] ?? 2)
 const pipeName = 'node:http pipe'
 
 /** An older build of aichat in the folder that AICHAT_BENCH_BEFORE names: shows the cost of a change. */
@@ -37,7 +33,8 @@ const manyChats = 100_000
 /**
  * Our gateway beside the Portkey gateway, beside the provider alone and beside two minimal programs on bare Node, on
  * loopback, in interleaved rounds of one run. Every round's statuses and bytes are checked: a gateway that answers
- * errors looks fast.
+ * errors looks fast. With AICHAT_BENCH_ONLY, an expression, the shares of the
+ * ways to ask with such a name alone.
  */
 export async function bench(): Promise<void> {
   const folder = temporaryFolder()
@@ -53,11 +50,14 @@ export async function bench(): Promise<void> {
   const pipe = await startFloor(children, upstream, 'pipe', pipeName)
   const ways = [{ ...ours, name: 'login' }, ...(await otherWays(ours))]
   const before = older ? [older, ...(await otherWays(older))] : []
-  const rows = ways.map((way, at) => ({ name: way.name, base: pipe, others: [way, ...before.slice(at, at + 1)] }))
+  const only = process.env['AICHAT_BENCH_ONLY']
+  const rows = ways
+    .map((way, at) => ({ name: way.name, base: pipe, others: [way, ...before.slice(at, at + 1)] }))
+    .filter(({ name }) => new RegExp(only ?? '').test(name))
   const columns = ['now', ...(older ? ['before'] : [])]
   await shares('whole answers: the rate of the pipe', 'whole', columns, rows)
   await shares('streams at once: the rate of the pipe', 'streamed', columns, rows)
-  if (process.env['AICHAT_BENCH_ONLY'] === 'shares') return
+  if (only !== undefined) return
 
   const peer = await startPeer(children, upstream)
   const plain = [ours, ...(older ? [older] : []), pipe]

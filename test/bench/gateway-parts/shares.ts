@@ -5,9 +5,9 @@ import { ask, type Kind } from './exchange.ts'
 import { load } from './load.ts'
 
 /** AICHAT_BENCH_ROUNDS gives others. */
-const rounds = Number(process.env['AICHAT_BENCH_ROUNDS'] ?? 5)
+export const rounds = Number(process.env['AICHAT_BENCH_ROUNDS'] ?? 5)
 /** Seconds of a round; AICHAT_BENCH_SECONDS gives others. */
-const roundSeconds = Number(process.env['AICHAT_BENCH_SECONDS'] ?? 2)
+export const roundSeconds = Number(process.env['AICHAT_BENCH_SECONDS'] ?? 2)
 
 const connections = 32
 
@@ -27,14 +27,14 @@ export interface Row {
  * each begins in turn. Medians over the rounds, with the least and the greatest.
  */
 export async function shares(title: string, kind: Kind, columns: readonly string[], rows: readonly Row[]) {
-  const heads = columns.map((column) => `${column.padStart(20)}   CPU ms`).join('')
+  const heads = columns.map((column) => `${column.padStart(25)}   CPU ms`).join('')
   print(`\n${title}, ${connections} connections (load of the machine ${loadavg()[0]!.toFixed(1)})`)
   print(`  ${''.padEnd(24)}base CPU ms${heads}`)
   for (const { name, base, others } of rows) {
     const all = [base, ...others]
     for (const contestant of all) {
       await ask(contestant, kind)
-      for (let done = 0; done < warmAnswers; ) done += (await load(contestant, kind, connections, 1)).requests
+      for (let done = 0; done < warmAnswers; ) done += (await load(contestant, kind, 4, 2)).requests
     }
     const times: number[][] = []
     for (let round = 0; round < rounds; round++) {
@@ -49,7 +49,7 @@ export async function shares(title: string, kind: Kind, columns: readonly string
     const cells = others.map((_, at) => {
       const of = times.map((taken) => (100 * taken[0]!) / taken[at + 1]!)
       const range = `${median(of).toFixed(1)} % (${Math.min(...of).toFixed(1)}–${Math.max(...of).toFixed(1)})`
-      return `${range.padStart(20)}${median(times.map((taken) => taken[at + 1]!))
+      return `${range.padStart(25)}${median(times.map((taken) => taken[at + 1]!))
         .toFixed(3)
         .padStart(9)}`
     })
