@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { permitsOf, requireScopes } from '../accounts/accounts.ts'
 import {
+  ChangedItems,
   type ChatChunk,
   type Countable,
   estimateRequestTokens,
@@ -265,14 +266,17 @@ export function routed({
 }
 
 /** The first chunk holds the report, for clients that cannot read headers, and a chunk at the end the cost. */
-async function* withReport({ chunks, report, booking }: RoutedStream, ready: ReadyChat): AsyncGenerator<ChatChunk> {
+function withReport({ chunks, report, booking }: RoutedStream, ready: ReadyChat): AsyncIterable<ChatChunk> {
   let last: ChatChunk | undefined
-  for await (const chunk of chunks) {
-    yield last ? chunk : { ...chunk, aichat: { ...reportOf(report, ready), ...objectOf(chunk['aichat']) } }
+  const reported = (chunk: ChatChunk) => {
+    const isFirst = last === undefined
     last = chunk
+    return isFirst ? { ...chunk, aichat: { ...reportOf(report, ready), ...objectOf(chunk['aichat']) } } : chunk
   }
-  const cost = last && booking.cost()
-  if (last && cost) yield { ...last, choices: [], usage: null, aichat: { cost } }
+  return new ChangedItems(chunks, reported, () => {
+    const cost = last && booking.cost()
+    return last && cost ? { ...last, choices: [], usage: null, aichat: { cost } } : undefined
+  })
 }
 
 function reportOf(report: RouteReport, { chat }: ReadyChat): z.input<typeof routeReport> {

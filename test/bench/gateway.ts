@@ -15,12 +15,9 @@ import {
 } from './gateway-parts/contestants.ts'
 import { ask, type Kind } from './gateway-parts/exchange.ts'
 import { load, memoryOf, type Round } from './gateway-parts/load.ts'
+import { roundSeconds, rounds, shares } from './gateway-parts/shares.ts'
 import { median, print, quantile } from './parts/figures.ts'
 
-/** AICHAT_BENCH_ROUNDS gives others. */
-const rounds = Number(process.env['AICHAT_BENCH_ROUNDS'] ?? 5)
-/** Seconds of a round; AICHAT_BENCH_SECONDS gives others. */
-const roundSeconds = Number(process.env['AICHAT_BENCH_SECONDS'] ?? 2)
 const pipeName = 'node:http pipe'
 
 /** An older build of aichat in the folder that AICHAT_BENCH_BEFORE names: shows the cost of a change. */
@@ -36,7 +33,8 @@ const manyChats = 100_000
 /**
  * Our gateway beside the Portkey gateway, beside the provider alone and beside two minimal programs on bare Node, on
  * loopback, in interleaved rounds of one run. Every round's statuses and bytes are checked: a gateway that answers
- * errors looks fast.
+ * errors looks fast. With AICHAT_BENCH_ONLY, an expression, the shares of the
+ * ways to ask with such a name alone.
  */
 export async function bench(): Promise<void> {
   const folder = temporaryFolder()
@@ -49,8 +47,19 @@ export async function bench(): Promise<void> {
   const build = process.env['AICHAT_BENCH_BEFORE']
   const ours = await startOurs(children, join(folder, 'now'), upstream, 'aichat', project)
   const older = build ? await startOurs(children, join(folder, 'before'), upstream, beforeName, build) : undefined
-  const peer = await startPeer(children, upstream)
   const pipe = await startFloor(children, upstream, 'pipe', pipeName)
+  const ways = [{ ...ours, name: 'login' }, ...(await otherWays(ours))]
+  const before = older ? [older, ...(await otherWays(older))] : []
+  const only = process.env['AICHAT_BENCH_ONLY']
+  const rows = ways
+    .map((way, at) => ({ name: way.name, base: pipe, others: [way, ...before.slice(at, at + 1)] }))
+    .filter(({ name }) => new RegExp(only ?? '').test(name))
+  const columns = ['now', ...(older ? ['before'] : [])]
+  await shares('whole answers: the rate of the pipe', 'whole', columns, rows)
+  await shares('streams at once: the rate of the pipe', 'streamed', columns, rows)
+  if (only !== undefined) return
+
+  const peer = await startPeer(children, upstream)
   const plain = [ours, ...(older ? [older] : []), pipe]
   const contestants = [
     { name: 'provider alone', url: `${upstream}/v1/chat/completions`, headers: {}, pid: undefined },
@@ -58,13 +67,10 @@ export async function bench(): Promise<void> {
     await startFloor(children, upstream, 'h3', 'bare h3 + undici'),
     ...(peer ? [peer] : []),
   ]
-  const ways = [...(await otherWays(ours)), ...(older ? await otherWays(older) : [])]
-
-  for (const kind of ['whole', 'streamed'] as const)
-    for (const contestant of [...contestants, ...ways]) await ask(contestant, kind)
+  for (const kind of ['whole', 'streamed'] as const) for (const contestant of contestants) await ask(contestant, kind)
   await table('whole answers, 1 connection', [...contestants, ...ways], 'whole', 1)
-  await table('whole answers, 32 connections', [...contestants, ...ways], 'whole', 32)
-  await table('streams at once, 32 connections', [...contestants, ...ways], 'streamed', 32)
+  await table('whole answers, 32 connections', contestants, 'whole', 32)
+  await table('streams at once, 32 connections', contestants, 'streamed', 32)
   await ratesWithin(5, contestants)
   await firstBytes([...contestants, ...ways])
   await steadyStreams(plain)

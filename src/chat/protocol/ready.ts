@@ -9,14 +9,17 @@ export interface ReadyIterator<T> extends AsyncIterableIterator<T> {
   isEnding(): boolean
 }
 
-/** The items of an iteration, each changed. An iterator by hand: a generator makes three promises of every item. */
+/** The items of an iteration, each changed, and `last` behind them. An iterator by hand: a generator makes three promises of every item. */
 export class ChangedItems<T> implements ReadyIterator<T> {
   readonly #items: AsyncIterator<T>
   readonly #change: (item: T) => T
+  readonly #last: () => T | undefined
+  #isOver = false
 
-  constructor(items: AsyncIterable<T>, change: (item: T) => T) {
+  constructor(items: AsyncIterable<T>, change: (item: T) => T, last: () => T | undefined = () => undefined) {
     this.#items = items[Symbol.asyncIterator]()
     this.#change = change
+    this.#last = last
   }
 
   [Symbol.asyncIterator](): this {
@@ -34,7 +37,10 @@ export class ChangedItems<T> implements ReadyIterator<T> {
 
   async next(): Promise<IteratorResult<T>> {
     const next = await this.#items.next()
-    return next.done ? next : { done: false, value: this.#change(next.value) }
+    if (!next.done) return { done: false, value: this.#change(next.value) }
+    const last = this.#isOver ? undefined : this.#last()
+    this.#isOver = true
+    return last === undefined ? next : { done: false, value: last }
   }
 
   async return(): Promise<IteratorResult<T>> {

@@ -14,7 +14,8 @@ const lists = readWords<{
 
 /** A word or text in lower case, without accents, apostrophes, and the Polish and Turkish letters that no accent makes. */
 export function lettersOf(text: string): string {
-  return plain(text.toLowerCase()).replaceAll('ł', 'l').replaceAll('ı', 'i')
+  const lower = text.toLowerCase()
+  return /^[a-z ]*$/.test(lower) ? lower : plain(lower).replaceAll('ł', 'l').replaceAll('ı', 'i')
 }
 
 const byWord = new Map<string, string>()

@@ -29,13 +29,18 @@ export function linkedTerms(query: MemoryQuery, candidates: readonly Candidate[]
   if (query.isGeneral || people.size + nouns.size === 0) return []
   const asked = new Set(query.terms.map(({ term }) => term))
   const found = new Set<string>()
-  for (const { entry } of candidates) {
+  for (const { entry, terms } of candidates) {
     if (found.size >= mostNames) break
-    if (entry.content.length > longestLink) continue
+    // Most candidates hold none of the nouns and names: their words need not be read.
+    if (entry.content.length > longestLink || (people.size === 0 && !holdsAny(terms, nouns, names))) continue
     for (const term of linksIn(entry.content, { people, nouns, names }, query.language))
       if (!asked.has(term)) found.add(term)
   }
   return [...found].slice(0, mostNames)
+}
+
+function holdsAny(terms: string, ...lists: readonly ReadonlySet<string>[]): boolean {
+  return terms.split(' ').some((term) => lists.some((list) => list.has(term)))
 }
 
 /** Characters of a memory that introduces somebody. */
@@ -61,7 +66,7 @@ function linksIn(content: string, { people, nouns, names }: Sought, language: st
   const found: string[] = []
   for (const [at, word] of words.entries()) {
     const person = persons.get(at)
-    const term = termsOf(word)[0] ?? ''
+    const term = termOf(word)
     if (person !== undefined && people.has(person)) found.push(...namesAround(words, at, true))
     else if (person === undefined && nouns.has(term) && !names.has(term))
       found.push(...namesAround(words, at, false, language))
@@ -70,6 +75,19 @@ function linksIn(content: string, { people, nouns, names }: Sought, language: st
       for (const other of persons.keys()) if (Math.abs(other - at) <= 4) found.push(words[other]!)
   }
   return found.flatMap((name) => termsOf(name).slice(0, 1))
+}
+
+/** The first terms of the latest words: memories use the same ones again and again. */
+const latest = new Map<string, string>()
+const mostLatest = 10_000
+
+function termOf(word: string): string {
+  const known = latest.get(word)
+  if (known !== undefined) return known
+  const [term = ''] = termsOf(word)
+  if (latest.size === mostLatest) latest.clear()
+  latest.set(word, term)
+  return term
 }
 
 /** "女儿叫小雨", "娘の名前はさくらです". */

@@ -85,6 +85,9 @@ export const unlimited = word('LIMIT -1', '')
 /** The larger one of two values. */
 export const greatest = word('max', 'greatest')
 
+/** The smaller one. */
+export const least = word('min', 'least')
+
 /** The place of a text within another, counted from 1; 0 where it is absent. */
 export const position = word('instr', 'strpos')
 

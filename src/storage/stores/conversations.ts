@@ -13,6 +13,7 @@ import {
   forUpdate,
   greatest,
   isTaken,
+  least,
   row,
   rows,
   run,
@@ -239,18 +240,19 @@ function* keep(
   text: ConversationText,
   conversation: Omit<NewConversation, 'name'>,
   names: readonly string[],
-  kept: readonly SavedMessage[],
+  added: readonly SavedMessage[],
   most: number,
 ) {
   const { id, user_id } = conversation
   const name = yield* firstFree(conversation, names)
   if (name === undefined) return undefined
-  yield* write(text, user_id, id, kept, 0, settle(id, 0, true))
+  yield* write(text, user_id, id, added, 0, settle(id, 0, true))
   // Where the number was lowered, the others go with the next ones. One that another process uses goes later.
+  const kept = sql`FROM conversation WHERE user_id = ${user_id} AND ${isKept}`
   yield* run(
     sql`DELETE FROM conversation WHERE id IN (SELECT id FROM conversation WHERE id IN (
-          SELECT id FROM conversation WHERE user_id = ${user_id} AND ${isKept} ORDER BY updated_at DESC, id
-          LIMIT ${mostTrimmed} OFFSET ${most}) ORDER BY id ${skipLocked})`,
+          SELECT id ${kept} ORDER BY updated_at, id DESC
+          LIMIT ${greatest}(0, ${least}(${mostTrimmed}, (SELECT count(*) ${kept}) - ${most}))) ORDER BY id ${skipLocked})`,
   )
   return name
 }

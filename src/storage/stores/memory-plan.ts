@@ -16,6 +16,8 @@ import { scopeId } from './memory-scope.ts'
 export interface KnownRow extends Row {
   readonly digest: Buffer
   readonly stored_at: number
+  /** The space of its vector. */
+  readonly space_id?: number | null
 }
 
 /** A new memory as its table keeps it. */
@@ -55,7 +57,8 @@ export function insertMemories({ hasLabelColumns }: MemoryIndex, fresh: readonly
 /** The memories of a scope that say the same as others, by the digests of these. */
 export function knownMemories(scope: Scope, digests: readonly Buffer[]): Work<KnownRow[]> {
   return rows(
-    sql`SELECT memory_id, id, content, timestamp, importance, metadata, digest, stored_at FROM memory
+    sql`SELECT memory.memory_id, id, content, timestamp, importance, metadata, digest, stored_at, space_id
+        FROM memory LEFT JOIN memory_vector ON memory_vector.memory_id = memory.memory_id
         WHERE scope_id = ${scopeId(scope)} AND digest ${amongBytes(digests)}`,
   )
 }

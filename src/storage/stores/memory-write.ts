@@ -57,9 +57,12 @@ export function* addMemories(
   const { fresh, renewed, stored } = planned(memories, digests, { scopeId: scope_id, numbers, known, now: policy.now })
   const moved = renewed.flatMap(({ isMoved, row }) => (isMoved ? [row.memory_id] : []))
   const before = yield* neighbours(index, scope_id, moved)
-  const vectors = memories.flatMap(({ vector }, at): NumberedVector[] =>
-    vector ? [{ number: stored[at]!.memory_id, vector }] : [],
-  )
+  // The same words have the same vector in a space.
+  const spaceOf = new Map(known.map(({ memory_id, space_id }) => [memory_id, space_id]))
+  const vectors = memories.flatMap(({ vector }, at): NumberedVector[] => {
+    const number = stored[at]!.memory_id
+    return vector && spaceOf.get(number) !== spaces.get(vector.space.key) ? [{ number, vector }] : []
+  })
   const [, terms, kept, old] = yield* together(
     together(
       run(

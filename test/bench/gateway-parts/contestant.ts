@@ -4,6 +4,8 @@ export interface Contestant {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly pid: number | undefined
+  /** The user's words, where they are others than those of all. */
+  readonly question?: string
   /** Fields of its requests beside those of all. */
   readonly fields?: Readonly<Record<string, unknown>>
 }

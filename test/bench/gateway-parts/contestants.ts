@@ -103,25 +103,51 @@ async function send(url: string, headers: Contestant['headers'], method: string,
   return JSON.parse(text) as unknown
 }
 
-/** The same daemon asked in other ways: with an API key, with one that has limits of every kind, translated, as a persona. */
+/**
+ * The same daemon asked in other ways: with an API key, with one that has limits of every kind, translated, and as a
+ * persona of 1,000 memories, whose chats are kept as sessions.
+ */
 export async function otherWays(ours: Contestant): Promise<readonly Contestant[]> {
-  const { url, headers, pid, name: daemon } = ours
-  const named = (name: string) => (daemon === 'aichat' ? name : `${name}, before`)
+  const { url, headers, pid } = ours
   const ask = (method: string, path: string, body: unknown) => send(url, headers, method, path, body)
   const withKey = async (name: string, limits?: unknown): Promise<Contestant> => {
     const { id, secret } = (await ask('POST', '/keys', { name })) as { id: string; secret: string }
     if (limits) await ask('PUT', `/limits/key:${id}`, limits)
-    return { name: named(name), url, headers: { authorization: `Bearer ${secret}` }, pid }
+    return { name, url, headers: { authorization: `Bearer ${secret}` }, pid }
   }
-  await ask('POST', '/personas', { name: 'Bench', model: 'bench', system_prompt: 'You are brief.' })
+  const persona = { name: 'Bench', model: 'bench', system_prompt: 'You are brief.', memory_settings: { enabled: true } }
+  await ask('POST', '/personas', persona)
+  await ask('POST', '/personas/Bench/memory/batch', { memories: sentences.map((content) => ({ content })) })
+  const asPersona = { persona: 'Bench', keep: true }
   return [
     await withKey('with key'),
     await withKey('key + limits', { rpm: 1_000_000, tpm: 1_000_000_000, parallel: 100_000 }),
-    { ...ours, name: named('to Anthropic'), fields: { model: 'bench-anthropic:bench' } },
-    { ...ours, name: named('from Anthropic'), url: new URL('/v1/messages', url).href, fields: { max_tokens: 100 } },
-    { ...ours, name: named('as a persona'), fields: { model: 'persona:Bench' } },
+    { ...ours, name: 'to Anthropic', fields: { model: 'bench-anthropic:bench' } },
+    { ...ours, name: 'from Anthropic', url: new URL('/v1/messages', url).href, fields: { max_tokens: 100 } },
+    { ...ours, name: 'as a persona, saved', url: new URL('/api/chat', url).href, fields: asPersona, question: told },
   ]
 }
+
+/** What a persona is told, which becomes a memory: it finds those with the same words. */
+const told = 'I was at the market with Anna, bought two chairs and a lamp, and still need something for the kitchen. '
+
+/** A persona's memories. */
+const sentences = ['Anna', 'Ben', 'Clara', 'David', 'Emma', 'Frank', 'Grace', 'Henry', 'Iris', 'Jack'].flatMap((who) =>
+  ['bought', 'lost', 'painted', 'sold', 'found', 'repaired', 'borrowed', 'measured', 'cleaned', 'hid'].flatMap((did) =>
+    [
+      'a bicycle',
+      'two chairs',
+      'the lamp',
+      'something',
+      'a rope',
+      'old maps',
+      'a violin',
+      'shoes',
+      'a tent',
+      'a key',
+    ].map((what) => `${who} ${did} ${what} in the week before the holidays.`),
+  ),
+)
 
 /** With accounts there is an administrator and every request carries a token. */
 async function login(url: string): Promise<Record<string, string>> {

@@ -5,12 +5,14 @@ import type { Contestant } from './contestant.ts'
 /** How a chat is asked: a whole answer, a stream at once, a fast one, or one of a second at 20 ms a token. */
 export type Kind = 'whole' | 'streamed' | 'paced' | 'steady'
 
-const words = { whole: 'Say', streamed: 'Say', paced: 'paced', steady: 'steady' } as const
+/** The word in a question by which the provider knows how to answer. */
+const words = { whole: '', streamed: '', paced: 'paced', steady: 'steady' } as const
+
+const usual = 'Say something of moderate length, please. '.repeat(3)
 
 /** The body of a chat. */
-export function bodyOf({ fields }: Pick<Contestant, 'fields'>, kind: Kind): string {
-  const content = `${words[kind]} something of moderate length, please. `.repeat(3)
-  const messages = [{ role: 'user', content }]
+export function bodyOf({ fields, question = usual }: Pick<Contestant, 'fields' | 'question'>, kind: Kind): string {
+  const messages = [{ role: 'user', content: question + words[kind] }]
   return JSON.stringify({ ...(kind !== 'whole' && { stream: true }), model: 'bench', messages, ...fields })
 }
 
@@ -22,7 +24,8 @@ export interface Answered {
   readonly gaps: readonly number[]
 }
 
-const agent = new Agent({ keepAlive: true })
+/** Idle connections end before the server ends them, after 5 seconds. */
+const agent = new Agent({ keepAlive: true, timeout: 3_000 })
 
 /** Asks for one answer. Throws when it is not a whole, good one: a gateway that answers errors looks fast. */
 export async function ask(contestant: Contestant, kind: Kind): Promise<Answered> {
