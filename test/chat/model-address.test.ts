@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { unknownPlugin } from '../../src/chat/model-address.ts'
+import { fixture } from '../helpers/fixture.ts'
 import { openInstallation, pluginAt } from '../helpers/program/installation.ts'
 import { openFastHome } from '../helpers/program/terminal.ts'
 import { completion, json, localRunner, openStandIn } from '../helpers/providers/fake-provider.ts'
@@ -33,33 +34,7 @@ test('is a 404 over HTTP, in each shape of a request, and nothing is sent', () =
     assert.is(requests(), 0)
   }))
 
-for (const [asked, meant] of [
-  ['lokal:llama3', 'local:llama3'],
-  ['Local:llama3', 'local:llama3'],
-  ['LOKAL:', 'local:'],
-  ['ollama:llama3:8b', 'local:llama3:8b'],
-  ['Olama:llama3', 'local:llama3'],
-  ['lmstudio:qwen', 'local:qwen'],
-  ['LM-Studio:qwen', 'local:qwen'],
-  ['llama.cpp:qwen', 'local:qwen'],
-  ['Persona:Mia', 'persona:Mia'],
-  ['perona:Mia', 'persona:Mia'],
-  ['ollama/llama3', 'local:llama3'],
-  ['Ollama/llama3:8b', 'local:llama3:8b'],
-  ['ollama_chat/llama3', 'local:llama3'],
-  ['LOCAL/llama3', 'local:llama3'],
-  ['localhost:11434/llama3', 'local:11434/llama3'],
-  ['local', 'local:'],
-  ['Ollama', 'local:'],
-  ['lm-studio/qwen', 'local:qwen'],
-  ['persona/Mia', 'persona:Mia'],
-  ['persona', 'persona:'],
-  ['l\u043ecal:llama3', 'local:llama3'],
-  ['ollama :llama3', 'local:llama3'],
-  ['persona :Mia', 'persona:Mia'],
-  ['personna:', 'persona:'],
-  ['Custom:anything', 'custom'],
-] as const)
+for (const [asked, meant] of fixture<readonly (readonly [asked: string, meant: string])[]>('mistyped-models.json'))
   test(`${asked} is refused before anything is sent, through every door`, () =>
     withRunner(async ({ post, requests }) => {
       const messages = [{ role: 'user', content: 'My diary' }]

@@ -4,6 +4,7 @@ import { createFactBook } from '../../src/plugins/facts.ts'
 import { factsOfRow } from '../../src/plugins/listed-facts.ts'
 import type { ModelFacts } from '../../src/plugins/model-facts.ts'
 import { testData } from '../helpers/data.ts'
+import { fixture } from '../helpers/fixture.ts'
 import { suite } from '../helpers/suite.ts'
 import { bundled, factsText, lists, makeShippedFacts, shippedPath } from './ship-facts.ts'
 
@@ -91,68 +92,8 @@ test('what nobody states stays unknown, and nonsense in a document is not a fact
   assert.equal(book.of(bundled('openai'), 'nobody-knows'), {})
 })
 
-const rows: readonly (readonly [what: string, row: Record<string, unknown>, facts: ModelFacts])[] = [
-  [
-    'OpenRouter',
-    {
-      name: 'M',
-      context_length: 9,
-      top_provider: { context_length: 8, max_completion_tokens: null },
-      architecture: { input_modalities: ['text', 'image', 'file'] },
-      supported_parameters: ['tools', 'reasoning', 'max_tokens'],
-      expiration_date: '2026-12-31',
-    },
-    {
-      display_name: 'M',
-      context_window: 8,
-      images: true,
-      pdf: true,
-      audio: false,
-      tools: true,
-      thinking: true,
-      structured_output: false,
-      temperature: false,
-      retired: '2026-12-31',
-    },
-  ],
-  [
-    'Anthropic',
-    {
-      display_name: 'C',
-      max_input_tokens: 200_000,
-      max_tokens: 64_000,
-      capabilities: {
-        image_input: { supported: true },
-        pdf_input: { supported: false },
-        thinking: { supported: true },
-      },
-    },
-    { display_name: 'C', context_window: 200_000, max_output: 64_000, images: true, pdf: false, thinking: true },
-  ],
-  [
-    'Mistral',
-    { max_context_length: 131_072, capabilities: { vision: false, function_calling: true }, deprecation: null },
-    { context_window: 131_072, images: false, tools: true },
-  ],
-  ['Groq', { context_window: 8_192, max_completion_tokens: 4_096 }, { context_window: 8_192, max_output: 4_096 }],
-  [
-    'Gemini',
-    { inputTokenLimit: 5, outputTokenLimit: 6, thinking: true },
-    { context_window: 5, max_output: 6, thinking: true },
-  ],
-  [
-    'GitHub',
-    {
-      limits: { max_input_tokens: 7, max_output_tokens: null },
-      capabilities: [],
-      supported_input_modalities: ['text', 'audio'],
-    },
-    { context_window: 7, images: false, audio: true },
-  ],
-  ['vLLM', { id: 'm', max_model_len: 4_096 }, { context_window: 4_096 }],
-  ['a list of names', { id: 'm', object: 'model' }, {}],
-  ['nonsense', { context_length: '8', capabilities: 5, supported_parameters: {}, deprecation: 'never' }, {}],
-]
+const rows =
+  fixture<readonly (readonly [what: string, row: Record<string, unknown>, facts: ModelFacts])[]>('model-rows.json')
 
 for (const [what, row, facts] of rows)
   test(`a row of ${what} states what it says and nothing else`, () => assert.equal(factsOfRow(row), facts))

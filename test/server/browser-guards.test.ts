@@ -152,35 +152,16 @@ test('HTTP/1.0 without a host is answered, as balancers ask whether the server i
 
 test('a host is an address of this machine or a name of ours, and 0.0.0.0 and [::] are neither', async () => {
   const daemon = await openDaemon({ PUBLIC_HOSTS: 'chat.example', HOST: '0.0.0.0' })
-  for (const [host, status] of [
-    ['127.0.0.1', 200],
-    ['127.0.0.1:3001', 200],
-    ['192.168.1.7:3001', 200],
-    ['[::1]:3001', 200],
-    ['[2001:db8::7]', 200],
-    ['localhost:3001', 200],
-    ['LocalHost', 200],
-    ['localhost.', 200],
-    ['chat.example', 200],
-    ['CHAT.example:443', 200],
-    ['0.0.0.0:3001', 403],
-    ['0.0.0.0', 403],
-    ['0:3001', 403],
-    ['0x0', 403],
-    ['000.0.0.0', 403],
-    ['[::]:3001', 403],
-    ['[::0]', 403],
-    ['[0:0:0:0:0:0:0:0]', 403],
-    ['[::0.0.0.0]', 403],
-    ['[::ffff:0.0.0.0]', 403],
-    ['evil.example', 403],
-    ['chat.example.evil.example', 403],
-    ['127.0.0.1.nip.io', 403],
-    ['localhost@evil.example', 403],
-    ['evil.example/localhost', 403],
-    ['evil.example#localhost', 403],
-    ['', 403],
-  ] as const)
+  const ours =
+    '127.0.0.1 127.0.0.1:3001 192.168.1.7:3001 [::1]:3001 [2001:db8::7] localhost:3001 LocalHost localhost. chat.example CHAT.example:443'
+  const others =
+    '0.0.0.0:3001 0.0.0.0 0:3001 0x0 000.0.0.0 [::]:3001 [::0] [0:0:0:0:0:0:0:0] [::0.0.0.0] ' +
+    '[::ffff:0.0.0.0] evil.example chat.example.evil.example 127.0.0.1.nip.io localhost@evil.example evil.example/localhost evil.example#localhost'
+  const hosts = [
+    ...ours.split(' ').map((host) => [host, 200]),
+    ...['', ...others.split(' ')].map((host) => [host, 403]),
+  ]
+  for (const [host, status] of hosts as [string, number][])
     assert.is((await ask(daemon.url, 'GET', '/health', { host })).status, status, host)
   await daemon.close()
 })

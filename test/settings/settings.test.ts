@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { readSettings, type Settings, type StoredSettings, settingProblems } from '../../src/settings/read-settings.ts'
+import { fixture } from '../helpers/fixture.ts'
 import { suite } from '../helpers/suite.ts'
 
 const test = suite('settings')
@@ -7,48 +8,10 @@ const test = suite('settings')
 const environment = { HOME: '/home/ada' }
 
 /** The values of a setting that are taken, and those beyond its bounds, which are refused by its name. */
-const bounds: Readonly<Record<string, readonly [taken: readonly string[], refused: readonly string[]]>> = {
-  'api.port': [
-    ['0', '65535'],
-    ['-1', '65536', '1.5', 'x'],
-  ],
-  'api.drain_seconds': [
-    ['0', '3600'],
-    ['3601', ''],
-  ],
-  'api.console': [
-    [' TRUE ', 'on', 'No', '0'],
-    ['2', ''],
-  ],
-  'accounts.token_lifetime': [['7d', '12h', '30m', '7'], ['x']],
-  'limits.login_attempts': [
-    ['1', '1000'],
-    ['0', '1001'],
-  ],
-  'limits.imports_per_user': [
-    ['1', '9007199254740991'],
-    ['0', '9007199254740992', '1e3'],
-  ],
-  'audit.keep_days': [['0'], ['-1']],
-  'speech.codebooks': [
-    ['', '8', '32'],
-    ['7', '33', '8.0'],
-  ],
-  'backup.every': [
-    ['', '1m', '1d'],
-    ['59s', 'x'],
-  ],
-  'backup.keep': [['1'], ['0']],
-  'backup.keep_before_restore_days': [['0', '36500'], ['36501']],
-  'backup.target': [
-    ['', '/backups'],
-    ['backups', 's3://bucket'],
-  ],
-  'speech.lexicon': [['', '/words'], ['words']],
-  'database.grace': [['0', '3600'], ['3601']],
-  'usage.timezone': [['UTC', 'Europe/Berlin'], ['Europe/Nowhere']],
-  'log.level': [['error', 'warn', 'info', 'debug'], ['trace']],
-}
+const bounds =
+  fixture<Readonly<Record<string, readonly [taken: readonly string[], refused: readonly string[]]>>>(
+    'bounds-of-settings.json',
+  )
 
 for (const [name, [taken, refused]] of Object.entries(bounds))
   test(`${name} is taken up to its bounds and refused beyond them`, () => {
