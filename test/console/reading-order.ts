@@ -35,11 +35,9 @@ export async function readingFaults(page: Page): Promise<readonly string[]> {
   )
   const faults: string[] = []
   let level = 0
-  let before: { readonly says: string; readonly box: Box } | undefined
-  for (const node of inOrder(nodes)) {
+  let before: { readonly says: string; readonly box: Box; readonly region: string } | undefined
+  for (const [node, region] of inOrder(nodes)) {
     const role = node.role?.value ?? ''
-    // A bar of links may stay at the lower edge of a phone: the order is that within a region.
-    if (regions.has(role)) before = undefined
     const isHeading = role === 'heading'
     if (node.ignored || !(isHeading || controls.has(role))) continue
     const says = `${role} “${(node.name?.value ?? '').slice(0, 60)}”`
@@ -52,20 +50,25 @@ export async function readingFaults(page: Page): Promise<readonly string[]> {
     }
     const box = boxes.get(node.backendDOMNodeId ?? -1)
     if (!box || !isSeen(box)) continue
-    if (before && isBefore(box, before.box)) faults.push(`${says} is read after ${before.says}`)
-    before = { says, box }
+    // A bar of links may stay at the lower edge of a phone: the order is that within a region.
+    if (before?.region === region && isBefore(box, before.box)) faults.push(`${says} is read after ${before.says}`)
+    before = { says, box, region }
   }
   if (level === 0) faults.push('no heading')
   return faults
 }
 
-/** The nodes in the order in which they are read. */
-function* inOrder(nodes: readonly Node[]): Iterable<Node> {
+/** The nodes in the order in which they are read, each with the id of its region. */
+function* inOrder(nodes: readonly Node[]): Iterable<readonly [Node, region: string]> {
   const byId = new Map(nodes.map((node) => [node.nodeId, node]))
-  const rest = nodes.slice(0, 1)
-  for (let node = rest.pop(); node; node = rest.pop()) {
-    yield node
-    rest.push(...(node.childIds ?? []).flatMap((id) => byId.get(id) ?? []).toReversed())
+  const rest: [string, string][] = nodes.slice(0, 1).map(({ nodeId }) => [nodeId, nodeId])
+  for (let next = rest.pop(); next; next = rest.pop()) {
+    const [id, around] = next
+    const node = byId.get(id)
+    if (!node) continue
+    const region = regions.has(node.role?.value ?? '') ? id : around
+    yield [node, region]
+    rest.push(...(node.childIds ?? []).map((child): [string, string] => [child, region]).toReversed())
   }
 }
 
