@@ -97,10 +97,7 @@ export interface SpeechRequest extends Delivery {
   readonly rate?: number | undefined
   /** Sounds of words in ARPABET, by the word in small letters. For an engine with `phones`. */
   readonly phones?: Readonly<Record<string, string>> | undefined
-  /**
-   * Set where word times are wanted; called with the next words in their order, before or among the samples. Only an engine
-   * with `wordTimes` is asked.
-   */
+  /** Called with the next words in order, before or among the samples; only for an engine with `wordTimes`. */
   readonly onWords?: ((words: readonly WordTime[]) => void) | undefined
 }
 

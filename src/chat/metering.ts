@@ -92,9 +92,6 @@ export interface MeteredAttempt {
    * `overloaded 503`: never in the words of a provider.
    */
   ended(ending: Ending, reason?: string): BookedCost
-  /**
-   * Books an answered attempt, together with the others of this turn of the event loop. The answer is sent once `noted`
-   * resolves; it never rejects.
-   */
+  /** Books an answered attempt, with others of this turn. Answer once `noted` resolves; it never rejects. */
   answered(): { readonly cost: BookedCost; readonly noted: Promise<void> }
 }

@@ -15,10 +15,7 @@ export interface ZipMember {
   readonly packedSize: number
 }
 
-/**
- * A zip read by its central directory, the one list of its members. (A reader that goes through the file from the front
- * must guess where a member of unknown length ends.)
- */
+/** A zip read by its central directory, since from the front a member of unknown length has no certain end. */
 export type ZipFile = ReturnType<typeof openZip>
 
 interface Entry extends ZipMember {

@@ -15,10 +15,7 @@ export interface SamplingOptions {
   readonly seed: number
 }
 
-/**
- * Tokens are sorted into boxes by how far their score lies below the best one's, so many boxes for each factor e of
- * probability. 40 such factors below, nothing is ever drawn.
- */
+/** Tokens are sorted into boxes by score, so many for each factor e; 40 factors below the best none is drawn. */
 const boxesPerFactor = 64
 const hopeless = 40
 const boxes = boxesPerFactor * hopeless

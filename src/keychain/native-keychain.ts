@@ -10,10 +10,7 @@ const service = 'aichat-toolkit'
 /** Milliseconds that a keychain may take. A locked one asks its user, on a screen that may be unattended. */
 const defaultTimeoutMs = 3000
 
-/**
- * The place for secrets: the keychain where it works, else a file where the user allowed that. Throws `unavailable`, as
- * `probe` does, where neither serves.
- */
+/** The keychain where it works, else a file where that is allowed. Throws `unavailable`, as `probe` does. */
 export async function chooseStorage(
   keychain: Pick<Keychain, 'probe'>,
   fileAllowed: boolean,

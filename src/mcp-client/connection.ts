@@ -38,10 +38,7 @@ const deepest = 64
 const mostPages = 20
 const mostTools = 1_000
 
-/**
- * Connects to a server. It is offered neither sampling, elicitation nor roots. Throws `unavailable` or `timeout`, with the end
- * of its stderr as a detail.
- */
+/** Connects to a server, offering no sampling, elicitation or roots. Throws `unavailable` or `timeout` with stderr. */
 export async function connectServer({ name, address, send, timeoutMs, signal }: ConnectOptions): Promise<ToolServer> {
   const inFlight = new Set<AbortController>()
   let isStale = true

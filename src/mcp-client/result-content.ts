@@ -10,10 +10,7 @@ interface Part extends Unread<'type' | 'text' | 'data' | 'mimeType' | 'uri'> {
   readonly resource?: Unread<'uri' | 'mimeType' | 'text' | 'blob'> | undefined
 }
 
-/**
- * A result in the shape of a message: its texts, pictures, sounds and PDF files, and the type and address of anything else.
- * Without any, its structured form.
- */
+/** A result as a message: texts, pictures, sounds, PDF files, what else there is by type; else its structured form. */
 export function contentOfResult(result: {
   readonly content?: unknown
   readonly structuredContent?: unknown

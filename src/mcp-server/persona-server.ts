@@ -7,10 +7,7 @@ import { type MemoryTool, memoryTools } from './tools.ts'
 /** More values in the arguments of a call than any tool here takes. */
 const mostValues = 1_000
 
-/**
- * A server of one persona's memory for one connection or request. `client` names the program at the other end where the
- * protocol of the connection does not.
- */
+/** A server of one persona's memory for a connection. `client` names the other end where the protocol does not. */
 export function createPersonaServer(seat: Seat, client?: string): McpServer {
   const { persona, readOnly } = seat
   const server = new McpServer(

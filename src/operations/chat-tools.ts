@@ -39,10 +39,7 @@ export async function completeWithTools(
   }
 }
 
-/**
- * The same as a stream; its end closes the tools. With `showsSteps` it shows each step of a call, and its reader is asked
- * about tools for which the operator wants that.
- */
+/** The same as a stream, whose end closes the tools; `showsSteps` shows calls, and asks where the operator wants it. */
 export async function streamWithTools(
   app: App,
   call: ChatCall,

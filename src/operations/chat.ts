@@ -81,10 +81,7 @@ export const chatInput = z.looseObject({
    * a memory keep the user's message and the final answer.
    */
   tool_turn: z.boolean().default(false),
-  /**
-   * Shows in a stream each step of a call of a persona's tools, in chunks of their own, and asks about those that the operator
-   * allows with a question.
-   */
+  /** Shows steps of a persona's tools in chunks of their own, and asks about those that need an answer. */
   tool_steps: z.boolean().default(false),
   /** Speaks the answer of a stream while it comes: true, or how. */
   speech: speechWish.default(false),

@@ -6,10 +6,7 @@ import { completeChat, streamChat } from './prepare-chat.ts'
 /** Chats that one request asks together: at least one. */
 export type ReadyChats = readonly [ReadyChat, ...ReadyChat[]]
 
-/**
- * Asks one chat after the other. Their answers are the choices of one, in that order; the report is the first's, and the
- * first that fails fails all.
- */
+/** Asks chats in turn. Their answers are one's choices, the report is the first's; a failure fails all. */
 export function completeEach(
   call: Pick<Call, 'app'>,
   chats: ReadyChats,

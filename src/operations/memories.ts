@@ -276,10 +276,7 @@ export const searchMemories = defineOperation({
     ),
     mode: z.enum(['hybrid', 'lexical']),
     embedding_model: z.string(),
-    /**
-     * True where the time of the search ended before all memories were read that may match: those that match the most
-     * words are there. Absent otherwise.
-     */
+    /** True where time ended before all matches were read: those that match most words are there. */
     cut: z.exactOptional(z.literal(true)),
   }),
   run: async (

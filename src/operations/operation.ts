@@ -3,10 +3,7 @@ import type { KeyRights, Role, ScopeRule } from '../accounts/accounts.ts'
 import type { App } from '../app/app.ts'
 import type { RequestWatch } from '../chat/chat.ts'
 
-/**
- * The contract of the core. The REST routes with their guards, the OpenAPI document, the calls of the command line and its
- * remote client are derived from the table of operations.
- */
+/** The contract of the core: routes, guards, OpenAPI, commands and the remote client follow from the table. */
 
 /** The access rule; `self` admits administrators and the user of the id in the path. */
 export type Access = 'public' | 'user' | 'admin' | 'self'
@@ -59,10 +56,7 @@ interface OperationParts {
   readonly produces?: readonly string[]
   /** The longest request body in bytes; default 1 MiB. */
   readonly limit?: number
-  /**
-   * The fields that a POST or PUT reads from the query. All others must be in the body: addresses end up in logs and
-   * histories, and other sites can make a browser send them.
-   */
+  /** Fields that a POST or PUT reads from the query; others are in the body, since addresses get into logs. */
   readonly query?: readonly string[]
   /** Statuses of failures that do not follow from the other fields: for the OpenAPI document. */
   readonly failures?: readonly number[]

@@ -4,10 +4,7 @@ import { printableLine, suggestion } from '../formats/formats.ts'
 /** The longest name that a message repeats: characters. */
 const longestName = 80
 
-/**
- * The failure for a plugin that is not installed, with the address that is meant, or else the nearest of the installed ones,
- * and all their names.
- */
+/** The failure for an unknown plugin: with the meant address, or the nearest installed ones, and all names. */
 export function pluginNotFound(id: string, installed: readonly string[], meant?: string): AppError {
   const name = printableLine(id).slice(0, longestName)
   const near = meant === undefined ? suggestion(name, installed) : `; did you mean ${meant.slice(0, longestName)}?`

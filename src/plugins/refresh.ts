@@ -128,10 +128,7 @@ export function createModelLists({ listing, host, store, clock }: ModelListParts
   }
 }
 
-/**
- * A plugin document with the chat models of its provider's list, their facts and the day, as a refresh would write it. Throws
- * `protocol` where the list names no chat model.
- */
+/** A plugin document with its provider's listed chat models and their facts. Throws `protocol` for an empty list. */
 export function withListedModels<T extends PluginManifest>(manifest: T, rows: readonly ModelRow[], now: number): T {
   const source = manifest.models_source!
   if (!listsChatModels(rows, source, now)) throw new AppError('protocol', `${manifest.name} lists no chat model`)

@@ -1,9 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/**
- * The holder of a file or row that lives as long as this process: its pid and start time, since pids are reused. Such as
- * `pid4711-123456`, which begins like no id.
- */
+/** The holder of a file or row: this process's pid and start time (pids are reused), such as `pid4711-123456`. */
 export function holder(): string {
   own ??= `pid${process.pid}-${startOf(process.pid) ?? 0}`
   return own

@@ -3,10 +3,7 @@ import { type ChildModule, type ChildOptions, spawnChild } from './child.ts'
 import type { TaskMethods } from './frames.ts'
 import { createWorkQueue } from './queue.ts'
 
-/**
- * Four tasks run at once, each in its process: twice as many as one user may have by default, so that no user holds up all
- * others. 64 more may wait.
- */
+/** Four tasks run at once, each in its process: twice as many as one user may have. 64 more may wait. */
 const tasks = createWorkQueue({
   running: 4,
   waiting: 64,

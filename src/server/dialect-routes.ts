@@ -25,10 +25,7 @@ const textCompletions: ChatShape = {
 
 type Answer = (context: RequestContext, identity: Identity) => Promise<void>
 
-/**
- * The routes for clients of OpenAI, Anthropic and Ollama. Each reads a request of its dialect, runs the operation, and writes the
- * answer or the failure in its dialect.
- */
+/** The routes for clients of OpenAI, Anthropic and Ollama: read the dialect, run the operation, write the answer. */
 export function dialectRoutes(app: App, identify: Identify): readonly Route[] {
   return [
     openai('/v1/chat/completions', 'chat', (context, identity) => answerChat(app, context, identity, 'openai-chat')),

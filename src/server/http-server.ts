@@ -148,10 +148,7 @@ export interface MountParts
 /** Still answered while the service stops, so that monitoring sees it stop. */
 const answeredWhileDraining = new Set(['/health', '/ready', '/metrics'])
 
-/**
- * Routes as a node handler: guards first, then the route, 404 or 405 without one. A path without parameters is looked up in a
- * map; h3 routes all others.
- */
+/** Routes as a node handler: guards, then the route, 404 or 405. Plain paths by a map, others by h3. */
 export function mount(
   { app, observe, http, origin, unknown, state, bodyTimeouts }: MountParts,
   routes: readonly Route[],

@@ -34,10 +34,7 @@ const bodyTypes = [jsonType, 'application/x-www-form-urlencoded']
 /** The routes that change models in Ollama. */
 const refused = ['POST pull', 'POST push', 'POST create', 'POST copy', 'DELETE delete', 'POST blobs/:digest']
 
-/**
- * Ollama's API (https://docs.ollama.com/api) under a prefix of its own, since the bodies of its /api/chat and of ours do not
- * tell which is meant.
- */
+/** Ollama's API (https://docs.ollama.com/api) under a prefix, since its /api/chat and ours look alike. */
 export function ollamaRoutes(app: App, identify: Identify): readonly Route[] {
   return [
     ...['/ollama', '/ollama/'].map((path) => open(path, greet)),

@@ -3,10 +3,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { AppError } from '../errors.ts'
 import type { TlsFiles } from '../settings/settings.ts'
 
-/**
- * Reads a certificate and its key; TLS 1.2 is the oldest version spoken (RFC 8996). Throws `configuration` where a file cannot be
- * read, or Node refuses the pair.
- */
+/** Reads a certificate and its key, for TLS 1.2 and later (RFC 8996). Throws `configuration` for a bad pair. */
 export function readTls({ cert, key }: TlsFiles): SecureContextOptions {
   try {
     const pair: SecureContextOptions = { cert: readFileSync(cert), key: readFileSync(key), minVersion: 'TLSv1.2' }

@@ -58,10 +58,7 @@ function entriesOf(content: unknown): readonly [string, string][] | undefined {
   return areValid && entries.length <= mostAliases ? entries : undefined
 }
 
-/**
- * The model that a name stands for: that of an alias, else the name itself. One step, so that no two aliases make a loop. Throws
- * as `readAliases`.
- */
+/** The model that a name stands for, by one alias, else the name itself. Throws as `readAliases`. */
 export function resolveAlias(model: string, paths: { readonly config: string }): string {
   return isAliasName(model) ? (readAliases(paths).get(model) ?? model) : model
 }

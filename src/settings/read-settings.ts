@@ -292,10 +292,7 @@ export function pathsOf(environment: Environment) {
   }
 }
 
-/**
- * The settings file as it is; an absent one is empty. Throws `configuration` for a broken one, and `cannot_create` where its
- * folder can never be one.
- */
+/** The settings file as it is, empty where absent. Throws `configuration` or `cannot_create`. */
 export function readSettingsFile(paths: Paths): StoredSettings {
   const path = settingsFile(paths)
   try {

@@ -42,10 +42,7 @@ export function languageFile(file: TensorFile): TensorFile {
   return withNames(file, published)
 }
 
-/**
- * The same file with stacked matrices split: one part for each set of the depth transformer, and query, key and value
- * of the attention to the memory.
- */
+/** The file with stacked matrices split: by set of the depth transformer, and into query, key and value. */
 export function dividedFile(file: TensorFile, sets: number): TensorFile {
   return withParts(file, (name) => {
     if (/^depformer\..*\.(in_proj_weight|out_proj\.weight)$/.test(name)) return sets

@@ -88,10 +88,7 @@ export interface ClientDialect extends Dialect {
   readonly id: Exclude<Dialect['id'], 'gemini'>
   /** A client's request as ours; the model is "" where none is named. Throws an AppError `invalid` with every problem. */
   readRequest(body: unknown): ChatRequest
-  /**
-   * Our answer as this dialect's. `created` of the answer is used where a dialect wants a time, and the request where it
-   * repeats that in its answers.
-   */
+  /** Our answer as this dialect's: dated by its `created`, and with what the dialect repeats of the request. */
   writeResponse(reply: ChatReply, request?: ChatRequest): Record<string, unknown>
   /** The source text of an answer that this dialect has read, unchanged since; undefined for any other. */
   sourceOf?(reply: ChatReply): string | undefined

@@ -102,10 +102,7 @@ export interface ItemPage {
  * change counts as its making. It is added, found, paged, read as a chain and removed as one.
  */
 export interface ResponseStore {
-  /**
-   * Removes the least recently continued threads above the bounds, the new one last. A power cut in the moment after it may
-   * take the response back.
-   */
+  /** Removes the least recently continued threads above the bounds. A power cut may take the response back. */
   add(response: NewResponse, bounds: ResponseBounds): Promise<void>
   /** Replaces an unfinished response by its end; false when it is gone or has ended before. */
   finish(owner: string, response: ResponseObject, appended?: Appended): Promise<boolean>

@@ -1,10 +1,7 @@
 import type { ReadStream } from 'node:tty'
 import type { Io } from '../terminal/io.ts'
 
-/**
- * Switches raw mode and bracketed paste (xterm control sequences, "Bracketed Paste Mode") on and off; restores the terminal
- * at any exit but SIGKILL.
- */
+/** Switches raw mode and bracketed paste (xterm) on and off; restores the terminal at any exit but SIGKILL. */
 export function openKeyboard(io: Io) {
   const keyboard = io.stdin as ReadStream
   const marks = io.environment['TERM'] !== 'dumb'

@@ -10,7 +10,11 @@ import { labelled } from '../terminal/table.ts'
 const mostBudgets = 5
 
 /** Nothing is asked here: a provider that is set up may still refuse its key, or be down. */
-const stateWords: Readonly<Record<string, string>> = { ready: 'set up', key_missing: 'needs its key', retired: 'retired' }
+const stateWords: Readonly<Record<string, string>> = {
+  ready: 'set up',
+  key_missing: 'needs its key',
+  retired: 'retired',
+}
 
 /** Prints the active plugin, the local runner and the user, with a note where no model would answer. */
 export async function showStatus(cli: Cli): Promise<void> {
@@ -30,12 +34,7 @@ export async function showStatus(cli: Cli): Promise<void> {
             : [['database', `${database.name ?? 'shared'}${database.reachable ? '' : ' (away)'}`] as const]),
           ...workers.map(({ worker, ...state }) => [`worker ${worker}`, workerText(state)] as const),
           ['user', `${user.username} (${user.role})`],
-          [
-            'plugin',
-            plugin
-              ? `${plugin.id}, ${stateWords[plugin.state]}, ${plugin.model}`
-              : 'none is active',
-          ],
+          ['plugin', plugin ? `${plugin.id}, ${stateWords[plugin.state]}, ${plugin.model}` : 'none is active'],
           [
             'runner',
             `${runner.url} ${runner.reachable ? `with ${counted(runner.models.length, 'model')}` : 'does not answer'}`,

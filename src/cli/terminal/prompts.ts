@@ -79,10 +79,7 @@ export async function askText(cli: Cli, question: string, option: string): Promi
   return askTerminal(cli, { type: 'input', message: question })
 }
 
-/**
- * Asks for a secret on stderr without echo, twice for a new one, or reads it from stdin where it is `piped`. Throws `usage`
- * where it can do neither.
- */
+/** Asks for a secret without echo, twice for a new one, or reads `piped` stdin. Throws `usage` without either. */
 export async function askSecret(
   cli: Cli,
   question: string,

@@ -1,7 +1,4 @@
-/**
- * Aborts with the first of the signals, or after the time in milliseconds. Replaces AbortSignal.any, since Node 20 may
- * garbage-collect its parts.
- */
+/** Aborts with the first signal or after milliseconds. Not AbortSignal.any: Node 20 may collect its parts. */
 export function firstOf(signals: readonly AbortSignal[], ms?: number) {
   const controller = new AbortController()
   const timer = ms === undefined ? undefined : setTimeout(() => abort(), ms).unref()

@@ -8,10 +8,7 @@ const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 
 type Said = Pick<Cli, 'globals'>
 
-/**
- * Milliseconds since 1970 UTC as people say them: `today 14:05`, `yesterday 9:12`, `Mon 14:05` within a week, `3 Mar`,
- * `3 Mar 2025`; with --plain in full.
- */
+/** A time as people say it: `today 14:05`, `Mon 14:05` within a week, `3 Mar`, `3 Mar 2025`; in full with --plain. */
 export function timeText(cli: Said, time: number, now = Date.now()): string {
   return cli.globals().plain ? fullTime(time) : (nearText(time, now, clockText(time)) ?? dayText(time, now))
 }

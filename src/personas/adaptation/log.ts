@@ -14,10 +14,7 @@ export interface AdaptationRecord extends Event {
   readonly idempotency_key?: string
   /** The hash of the record before; `''` for the first. */
   readonly prev_hash: string
-  /**
-   * SHA-256, in hex, over the canonical record without this field, `persona_id` and `user_id`: a persona may go to another
-   * user with its log unchanged.
-   */
+  /** SHA-256 (hex) of the canonical record without this, `persona_id` and `user_id`, which may change. */
   readonly hash: string
 }
 

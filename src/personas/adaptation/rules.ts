@@ -38,10 +38,7 @@ const deadZone = 1_000
 
 export const dayMs = 86_400_000
 
-/**
- * The half-life of an inferred weight. One for all sensitivities: with a shorter one a sensitive persona would be nearer to
- * zero than a cautious one after a pause.
- */
+/** The half-life of an inferred weight, for all sensitivities: else a sensitive persona would forget sooner. */
 export const halfLifeMs = 90 * dayMs
 
 /** The trust of an explicit instruction. It pins the weight, against decay and inferred signals. */

@@ -106,10 +106,7 @@ export function timeOf(value: unknown): number | undefined {
   return time !== undefined && Number.isSafeInteger(time) && time >= 0 && time <= latest ? time : undefined
 }
 
-/**
- * A text as the contents of memories: itself, or cut at paragraphs, lines or spaces where it is longer than a memory may be.
- * None for an empty text.
- */
+/** A text as contents of memories: itself, or cut at paragraphs, lines or spaces; none for an empty one. */
 export function* contentsOf(text: string): Generator<string> {
   let rest = wellFormed(text).trim()
   while (rest.length > maxContentLength) {

@@ -40,10 +40,7 @@ const heavyText = 4_000
 export function createConversations(parts: ConversationsParts) {
   const { store, personas, greeting, clock } = parts
   return {
-    /**
-     * A new one, which begins with the persona's greeting if it has one; `reuse` gives back the
-     * owner's conversation of that name if there is one.
-     */
+    /** A new one with the persona's greeting, if any; `reuse` gives back the owner's conversation of that name. */
     async create(
       owner: string,
       {

@@ -9,10 +9,7 @@ import type { Behind } from './behind.ts'
 import { endingsIn, extractionPrompt, type FoundFact, factsIn } from './facts.ts'
 import type { Redact } from './keeping.ts'
 
-/**
- * The payer of a request to a model: the API key that the chat came with, if any, which pays and sets bounds; and whether the
- * request must stay on this machine, as the chat did.
- */
+/** The payer of a request to a model: the chat's API key, if any; and whether it must stay on this machine. */
 export type OnBehalf = Pick<ChatCall, 'key' | 'permits' | 'localOnly'>
 
 /** Asks a persona's own model; resolves with its words and its name. */

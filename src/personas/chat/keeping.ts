@@ -191,10 +191,7 @@ function joined(pieces: readonly string[], least: number): readonly string[] {
   return all
 }
 
-/**
- * Whether a text is code, a configuration, a command or an error message that was pasted: most of its lines are, or its only
- * line is beyond doubt.
- */
+/** Whether a text is pasted code, configuration, command or error: most of its lines, or its only one for sure. */
 function isPastedCode(text: string): boolean {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   if (lines.length === 0) return false

@@ -303,10 +303,7 @@ export function createPersonaChat(parts: PersonaChatParts) {
     )
   }
 
-  /**
-   * The system prompt, which seldom changes from turn to turn, and the notes that change with every turn. A persona may
-   * have all of it in the system prompt.
-   */
+  /** The system prompt, which seldom changes, and the notes of each turn, which a persona may have in it too. */
   async function promptsOf(
     opened: OpenedPersona,
     profile: string,

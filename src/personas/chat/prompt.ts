@@ -6,10 +6,7 @@ import type { SearchHit } from '../memory/memories.ts'
 import { type MemoryEntry, speakerOf } from '../memory/memory.ts'
 import type { Persona } from '../persona.ts'
 
-/**
- * The memories as a list for the model, each with date, speaker and source. They are user text: one line each, so that none
- * passes for an instruction of the surrounding prompt.
- */
+/** The memories as a list for the model, with date, speaker, source: one line each, so that none is an instruction. */
 export function memoryPrompt(hits: readonly Pick<SearchHit, 'entry'>[]): string {
   if (hits.length === 0) return ''
   const lines = hits.map(({ entry }) => {

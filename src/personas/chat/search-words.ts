@@ -60,10 +60,7 @@ export interface Snippet {
 const snippetLength = 200
 const lead = 60
 
-/**
- * The piece of a text around the first words that a search finds in it. Reads no further than the piece: a text may hold a
- * word as often as it has words.
- */
+/** The piece of a text around the first found words; reads no further, since a text may be full of them. */
 export function snippetOf(text: string, groups: readonly SearchGroup[]): Snippet {
   const terms: Term[] = []
   const places: [number, number][] = []

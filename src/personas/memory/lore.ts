@@ -93,10 +93,7 @@ const longestSearch = 16_000
 /** The most entries that one prompt takes. */
 const mostEntries = 64
 
-/**
- * Finds the entries with a key that occurs in a text, as whole words. The time depends on the text and the found
- * entries, not on how many there are.
- */
+/** Finds entries with a key in a text, as whole words, in time that does not depend on their number. */
 export class LoreIndex {
   readonly #entries: LoreEntry[] = []
   readonly #constant: number[] = []

@@ -84,10 +84,7 @@ export interface LexicalEvidence {
   readonly likeness: readonly number[]
 }
 
-/**
- * The number of memories of the scopes on which scores were calibrated. A word of a smaller scope counts as rare as there:
- * among three memories nothing would be rare.
- */
+/** The number of memories on which scores were calibrated; words of a smaller scope count as rare as there. */
 export const referenceMemories = 240
 
 /** The information of each term of a query in a scope, in nats. */

@@ -89,10 +89,7 @@ const periods: readonly (readonly [month: number, day: number, days: number])[] 
 ]
 const easter = 6
 
-/**
- * A season or feast by its distance from the last one that has begun: -1 is the one before that where it lasts still, as "last
- * summer" means in July.
- */
+/** A season or feast by distance from the last that has begun; -1 is before that, as "last summer" in July. */
 export function periodSpan(now: number, period: number, distance: number): TimeSpan {
   const [month, day, days] = periods[period]!
   const spanIn = (year: number) =>

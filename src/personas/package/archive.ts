@@ -32,10 +32,7 @@ export interface IncomingMemory extends NewMemory {
   readonly extra: Fields
 }
 
-/**
- * A mark of one persona's content, compared for equality alone: another one after every write of its fields, state, log or
- * memories. Writes of vectors and backups leave it as it is.
- */
+/** A mark of a persona's content, compared for equality: another after each write but of vectors and backups. */
 export type Revision = string
 
 /** The most that one batch of a snapshot holds, some milliseconds' work; a single larger row is a batch of its own. */

@@ -3,10 +3,7 @@ import { AppError } from '../../errors.ts'
 /** How often a write is tried while others change the persona. */
 const mostTries = 3
 
-/**
- * Tries a write, prepared anew each time, until the persona has still the revision that it was prepared for. Throws `busy`
- * when others change the persona during every try.
- */
+/** Tries a write until the persona keeps the revision that it was prepared for; throws `busy` at last. */
 export async function untilUnchanged<T>(attempt: () => Promise<T | 'changed'>): Promise<T> {
   for (let tried = 1; tried <= mostTries; tried++) {
     const result = await attempt()

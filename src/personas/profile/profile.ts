@@ -43,10 +43,7 @@ export function lineText(text: string): string {
   return trimmed
 }
 
-/**
- * The profile with a line more: one that says the same stays as it is, and one on the same subject of the same slot goes to the
- * history. Throws `invalid` where it has too many lines.
- */
+/** The profile with a line more; one on the same subject goes to the history. Throws `invalid` where it is full. */
 export function withLine(profile: Profile, line: ProfileLine): Profile {
   const isSame = (other: ProfileLine) => other.slot === line.slot && folded(other.text) === folded(line.text)
   if (profile.lines.some(isSame)) return profile

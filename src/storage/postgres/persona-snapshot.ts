@@ -8,10 +8,7 @@ import { memoryIndexOf } from './memory-index.ts'
 import type { Database, Transaction } from './sql.ts'
 import type { VectorColumn } from './vectors-table.ts'
 
-/**
- * Opens a snapshot: a transaction of its own that sees the database as it is now, while others write. Undefined when that user
- * has no such persona.
- */
+/** Opens a snapshot: a transaction that sees the database as it is now. Undefined without such a persona. */
 export async function openSnapshot(
   db: Database,
   column: VectorColumn,

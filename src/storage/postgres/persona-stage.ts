@@ -94,10 +94,7 @@ export async function stageInTransaction(
   } satisfies StagedPersona)
 }
 
-/**
- * The spaces of the vectors are made before, each in a transaction of its own: other writers of a space that is new would wait
- * for the end of this one.
- */
+/** Makes the vectors' spaces before, one transaction each: other writers of a new one need not wait. */
 async function makeSpaces({ db }: Context, write: PersonaWrite, signal: AbortSignal | undefined): Promise<void> {
   const made = new Set<string>()
   for (const { vector } of write.memories()) {

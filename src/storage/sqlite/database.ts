@@ -75,10 +75,7 @@ function markerOf(path: string): string {
   return `${path}.initialised`
 }
 
-/**
- * Reads the whole database once over a connection that cannot write, so that a damaged one stays as it is. Throws
- * `configuration` when it is damaged.
- */
+/** Reads the whole database once, read-only, so that damage stays as it is. Throws `configuration` for any. */
 export function refuseDamaged(path: string): void {
   const db = new BetterSqlite3(path, { readonly: true, timeout: 5000 })
   try {

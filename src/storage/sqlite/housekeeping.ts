@@ -46,10 +46,7 @@ async function shrink(db: Database): Promise<void> {
 /** Pages of 8 KiB: 2 MiB are moved in some milliseconds. */
 const pagesAtOnce = 256
 
-/**
- * Moves the write-ahead log into the database and gives its room on the disk back. Does nothing where a reader in another
- * process still needs it.
- */
+/** Moves the write-ahead log into the database and frees its room, unless a reader still needs it. */
 export function emptyWriteAheadLog(db: Database): void {
   const timeout = db.pragma('busy_timeout', { simple: true }) as number
   // A reader that is in the way may read for seconds, and this thread would wait for it.

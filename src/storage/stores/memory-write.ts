@@ -244,10 +244,7 @@ function* readTerms(numbers: readonly number[]): Work<readonly TermsChange[]> {
   return found.map(({ memory_id, ...old }) => ({ number: memory_id, old, fresh: undefined }))
 }
 
-/**
- * The terms that memories get that were added or that have another text, time or label now, and those around them, now and
- * before. For `writeTerms`.
- */
+/** For `writeTerms`: terms of memories that were added or changed, and of those around them, before and now. */
 function* changedTerms(
   index: MemoryIndex,
   scopeId: number,

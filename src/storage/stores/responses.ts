@@ -26,10 +26,7 @@ export interface Unfinished extends Pick<ResponseRow, 'created_at'> {
 
 /** What each database does its own way: items with their ids, flushes, and marks of processes. */
 export interface ResponseParts extends ResponseTable {
-  /**
-   * Runs a transaction that waits for no disk: a power cut may take the last ones back. With true as the work's result hidden
-   * rows are removed, later.
-   */
+  /** Runs a transaction that waits for no disk. With true as its result hidden rows are removed, later. */
   writeSoon(work: () => Work<boolean>): Promise<void>
   /** Runs a transaction that is on the disk when this resolves, and holds up nothing meanwhile. */
   write<R>(work: () => Work<R>): Promise<R>

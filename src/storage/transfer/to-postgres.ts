@@ -86,10 +86,7 @@ async function release(tx: Transaction, lastPrice: number): Promise<void> {
     )
 }
 
-/**
- * The installation that the database is one of from now on: the given one, else its own, else a new one. Caches of instances
- * that run already are notified.
- */
+/** The installation of the database from now on: the given one, its own, or a new one; notifies the others. */
 async function becomeInstallation(tx: Transaction, known?: string): Promise<string> {
   await tx.run(
     `INSERT INTO installation (id) VALUES ($1) ON CONFLICT (only_one) DO UPDATE SET id = coalesce($2, installation.id)`,

@@ -79,10 +79,7 @@ function readSystem(system: unknown): readonly Message[] {
   return Array.isArray(system) ? [{ role: 'system', content: readParts(objectsOf(system)) }] : []
 }
 
-/**
- * A turn as messages. Other fields of a turn, and the place of a system message among the turns, are kept under `turn` for
- * an Anthropic provider.
- */
+/** A turn as messages; its other fields and the places of system messages stay in `turn`, for Anthropic. */
 function readTurn(turn: JsonObject): readonly Message[] {
   const [first, ...rest] = readContent(turn)
   const more = restOf(turn, turnFields)

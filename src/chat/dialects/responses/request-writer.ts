@@ -59,10 +59,7 @@ function without(body: JsonObject, refused: readonly string[]): JsonObject {
   return { ...rest, ...(isLeft && { include: kept }) }
 }
 
-/**
- * For requests of other dialects: nothing is kept at the provider, as with those, and the reasoning comes with the answer
- * so that it can be sent back.
- */
+/** For requests of other dialects: the provider keeps nothing, and the answer brings its reasoning along. */
 const unkept: JsonObject = { store: false, include: ['reasoning.encrypted_content'] }
 
 /** A list, as the answer's parts other than its text are asked for here. */

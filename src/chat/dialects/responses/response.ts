@@ -89,10 +89,7 @@ export function reasoningText(item: JsonObject, kind?: 'raw' | 'summary'): strin
   return raw || (kind === 'raw' ? '' : wordsOf(item['summary']).join('\n\n'))
 }
 
-/**
- * The end of a response as ours. Throws a DialectError for one that failed, was cancelled, or continues in the background.
- * Some services name no status.
- */
+/** The end of a response as ours. Throws a DialectError for one that failed, was cancelled or continues. */
 export function readFinish(response: JsonObject, hasCalls: boolean): FinishReason {
   const { status, incomplete_details: details } = response
   const reason = stringOf(objectOf(details)['reason'])
