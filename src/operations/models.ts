@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { serverOfWeights } from '../../speech/speech.ts'
 import { permitsOf } from '../accounts/accounts.ts'
 import type { App } from '../app/app.ts'
-import { modelFacts, type RefreshRequest, type RefreshRow } from '../plugins/plugins.ts'
+import { modelFacts, type PluginView, type RefreshRequest, type RefreshRow } from '../plugins/plugins.ts'
 import { queryFlag } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 import { changesPlugins } from './plugins.ts'
@@ -28,7 +28,8 @@ export const listModels = defineOperation({
   access: 'user',
   scope: 'models',
   impersonal: true,
-  summary: 'Lists the models of the plugins, from their stored lists; with `installed`, those on this machine.',
+  summary:
+    'Lists the models of the plugins, those with their key first, from their stored lists; with `installed`, those on this machine.',
   input: z.object({
     plugin: z.exactOptional(z.string()),
     installed: queryFlag,
@@ -47,7 +48,7 @@ export async function modelRows(
   const permits = permitsOf(caller.key) ?? (() => true)
   const allowed = (row: z.output<typeof modelRow>) => permits({ plugin: row.plugin, model: row.id })
   if (installed) return (await installedModels(app)).filter(allowed)
-  const plugins = plugin === undefined ? app.plugins.list() : [app.plugins.get(plugin)]
+  const plugins = plugin === undefined ? byUse(app.plugins.list()) : [app.plugins.get(plugin)]
   const listed = plugins.flatMap((view) =>
     view.model_map.map((id) => ({
       id,
@@ -60,6 +61,12 @@ export async function modelRows(
     })),
   )
   return listed.filter(allowed)
+}
+
+/** The plugins with those that can answer first, of these the ones that chat. */
+function byUse(plugins: readonly PluginView[]): readonly PluginView[] {
+  const rank = ({ state, type }: PluginView) => (state === 'ready' ? Number(type === 'tts') : 2)
+  return plugins.toSorted((one, other) => rank(one) - rank(other))
 }
 
 /** The models of the model runner, and the pulled ones. */

@@ -64,8 +64,12 @@ test('a dry run shows the names and writes nothing', () =>
     assert.is(readFileSync(join(home.folder, 'plugins', 'good.json'), 'utf8'), before)
   }))
 
-test('a missing key is named and is exit 78', () =>
+test('a missing key is named and is exit 78, and its models are listed behind those that can answer', () =>
   scene(async ({ home, provider }) => {
+    assert.match(
+      (await home.aichat(['models', 'list', '--plain'])).stdout,
+      /^bad:one\t[^]*\ngood:two\t[^]*\nvoxa-tts:[^]*\nkeyless:one\t/,
+    )
     provider.received.length = 0
     const { code, stdout, stderr } = await home.aichat(['models', 'refresh', 'keyless'])
     assert.equal([code, stdout, provider.received.length], [78, '', 0])
