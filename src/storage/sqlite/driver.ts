@@ -40,11 +40,14 @@ export function createSqliteDriver(
     moment: async <R>(work: () => Work<R>) => transaction.deferred(work) as R,
     run: async (statement) => perform({ ask: 'run', statement }) as number,
     async write<R>(work: () => Work<R>, kind?: ChangeKind) {
+      let written: R
       try {
-        return transaction.immediate(work, kind) as R
+        written = withoutSync(db, () => transaction.immediate(work, kind) as R)
       } finally {
         changed(kind)
       }
+      await syncLog(db)
+      return written
     },
     writeSoon: <R>(work: () => Work<R>) => patiently(() => withoutWaiting(db, () => transaction.immediate(work) as R)),
     async append<R>(work: () => Work<R>) {

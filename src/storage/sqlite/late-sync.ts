@@ -25,17 +25,33 @@ export function syncLater(db: Database): void {
   waiting.add(db)
   const flush = () => {
     waiting.delete(db)
-    // Failures of the disk are reported by the next commit.
+    // Failures of the disk are reported by the next write.
     syncLog(db).catch(() => undefined)
   }
   setTimeout(flush, longestWait).unref()
 }
 
+/** The last flush of a database, and the one that has not begun: it takes along what is committed until then. */
+const flushes = new WeakMap<Database, { readonly last: Promise<void>; isAhead: boolean }>()
+
 /**
  * Resolves when all that was committed is on the disk. The flush runs off the event loop, which a commit would hold up
- * for as long as the disk takes. SQLite has no locks on this file, so that it may be opened and closed.
+ * for as long as the disk takes; those who ask during a flush share the next.
  */
-export async function syncLog({ name }: Database): Promise<void> {
+export function syncLog(db: Database): Promise<void> {
+  const before = flushes.get(db)
+  if (before?.isAhead) return before.last
+  const begin = () => {
+    flush.isAhead = false
+    return flushLog(db)
+  }
+  const flush = { last: before ? before.last.then(begin, begin) : Promise.resolve().then(begin), isAhead: true }
+  flushes.set(db, flush)
+  return flush.last
+}
+
+/** SQLite has no locks on this file, so that it may be opened and closed. */
+async function flushLog({ name }: Database): Promise<void> {
   let log: Awaited<ReturnType<typeof open>>
   try {
     log = await open(`${name}-wal`, 'r+')

@@ -3,7 +3,7 @@ import { hiddenOwner } from '../shared/hidden-owner.ts'
 import { mayRun, processMark } from '../shared/process-mark.ts'
 import type { ResponseParts } from '../stores/responses.ts'
 import type { Database } from './connection.ts'
-import { syncLater, syncLog, withoutSync } from './late-sync.ts'
+import { syncLater, withoutSync } from './late-sync.ts'
 import { removeHidden } from './removal.ts'
 
 /** Responses as SQLite keeps them. */
@@ -28,17 +28,12 @@ export function createResponseParts(db: Database, driver: StoreDatabase): Respon
         run(sql`UPDATE response SET thread_id = last_insert_rowid() WHERE number = ${number}`),
       ),
     async writeSoon(work) {
-      // The transaction has ended when `write` returns.
-      const removed = await withoutSync(db, () => driver.write(work))
+      const removed = await withoutSync(db, () => driver.writeSoon(work))
       syncLater(db)
       // Answers before the rows of old responses are removed.
       if (removed) void removeHidden(db)
     },
-    async write(work) {
-      const result = await withoutSync(db, () => driver.write(work))
-      await syncLog(db)
-      return result
-    },
+    write: (work) => driver.write(work),
     mark: processMark,
     hold() {},
     letGo() {},

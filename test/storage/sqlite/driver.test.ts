@@ -1,7 +1,13 @@
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
-import { rows, sql } from '../../../src/storage/port/port.ts'
-import { runOn } from '../../../src/storage/sqlite/driver.ts'
+import { rows, run, sql } from '../../../src/storage/port/port.ts'
+import { createChanges } from '../../../src/storage/sqlite/changes.ts'
+import { openDatabase } from '../../../src/storage/sqlite/database.ts'
+import { createSqliteDriver, runOn } from '../../../src/storage/sqlite/driver.ts'
+import { temporaryFolder } from '../../helpers/folders.ts'
 import { withUsers } from '../../helpers/program/user-daemon.ts'
 import { completion, json } from '../../helpers/providers/fake-provider.ts'
 import { suite } from '../../helpers/suite.ts'
@@ -47,6 +53,31 @@ test('chats as a persona and in a session, memories and lists compile nothing th
     },
     { provider: (_request, response) => json(response, 200, completion('He does.')) },
   ))
+
+test('writes reach the disk off the event loop, those of one moment with one flush', async () => {
+  const db = await openDatabase(join(temporaryFolder(), 'a.db'))
+  db.exec('CREATE TABLE t (a)')
+  const driver = createSqliteDriver(
+    db,
+    createChanges(db, () => ''),
+    async () => {},
+  )
+  const { open } = fs.promises
+  let flushes = 0
+  fs.promises.open = (...given) => {
+    flushes++
+    return open(...given)
+  }
+  syncBuiltinESMExports()
+  try {
+    await Promise.all(Array.from({ length: 20 }, (_, a) => driver.write(() => run(sql`INSERT INTO t VALUES (${a})`))))
+  } finally {
+    fs.promises.open = open
+    syncBuiltinESMExports()
+  }
+  assert.equal([flushes, db.prepare('SELECT count(*) FROM t').pluck().get()], [1, 20])
+  db.close()
+})
 
 test.run()
 
