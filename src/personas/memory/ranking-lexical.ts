@@ -1,3 +1,4 @@
+import { once } from '../../process/process.ts'
 import { languageOf, wordsIn } from './language-words.ts'
 import { type Candidate, conversationOf, type Found } from './memory.ts'
 import { isQuestion, readMark } from './ranking-index.ts'
@@ -175,7 +176,7 @@ interface Place {
 function matchesOf(candidate: Candidate, asked: Asked, meanLength: number, chosen: Weights): Matches {
   const { terms, about, context } = candidate
   const { zeros, size } = asked
-  const language = lazily(() => languageOfMemory(candidate))
+  const language = once(() => languageOfMemory(candidate))
   const trust = () => spellingTrust(language(), asked.language)
   const near: (readonly number[] | number[])[] = [zeros, zeros, zeros]
   eachLine(context, asked, trust, (line, start, end) => {
@@ -340,14 +341,6 @@ function clear({ counts, likeness }: LineMatches): void {
 
 function nothing(size: number): number[] {
   return new Array<number>(size).fill(0)
-}
-
-function lazily(make: () => string): () => string {
-  let value: string | undefined
-  return () => {
-    value ??= make()
-    return value
-  }
 }
 
 /** The information of the terms by credit: less for the context than for the text, and for each further match. */

@@ -1,3 +1,4 @@
+import { once } from '../../process/process.ts'
 import { readWords } from '../words/read-words.ts'
 
 /**
@@ -8,7 +9,7 @@ export function isRequest(text: string): boolean {
   const start = text.trim().replace(greeting, '')
   if (standing.test(start)) return false
   if (
-    !beginnings.some((pattern) => pattern.test(start)) &&
+    !beginnings().some((pattern) => pattern.test(start)) &&
     !endings.some((pattern) => pattern.test(firstSentence(start)))
   )
     return false
@@ -43,10 +44,12 @@ const { beginnings: wordings, ...parts } = readWords<{
   readonly products: string
 }>('requests')
 
-const beginnings: readonly RegExp[] = Object.values(wordings)
-  .flat()
-  .map((source) => source.replace(/\{(object|things|products)\}/g, (_, name: keyof typeof parts) => parts[name]))
-  .map((source) => new RegExp(`^(?:${source.replaceAll('\\b', '(?![\\p{L}\\p{M}])')})`, 'iu'))
+const beginnings = once((): readonly RegExp[] =>
+  Object.values(wordings)
+    .flat()
+    .map((source) => source.replace(/\{(object|things|products)\}/g, (_, name: keyof typeof parts) => parts[name]))
+    .map((source) => new RegExp(`^(?:${source.replaceAll('\\b', '(?![\\p{L}\\p{M}])')})`, 'iu')),
+)
 
 /** The endings of requests, in languages with the verb last. */
 const endings: readonly RegExp[] = [

@@ -1,6 +1,7 @@
+import { once } from '../../process/process.ts'
 import { languageOf, wordsIn } from '../memory/language-words.ts'
 import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'
-import type { ProfileSlot } from '../profile-line.ts'
+import type { ProfileLine, ProfileSlot } from '../profile-line.ts'
 import { readWords } from '../words/read-words.ts'
 import { profileLimits, subjectOf } from './profile.ts'
 import { ownSentences } from './sentences.ts'
@@ -86,7 +87,7 @@ export interface FoundLine {
 }
 
 /** Somebody whom the profile knows. */
-export interface Person {
+interface Person {
   readonly name: string
   readonly kin: string
 }
@@ -245,7 +246,7 @@ function otherIn(
 }
 
 const address: Rule = (sentence) => {
-  const match = addressPattern.exec(sentence)
+  const match = addressPattern().exec(sentence)
   if (!match) return undefined
   const name = groupIn(match)
   return name === undefined || noName.test(name) ? undefined : { slot: 'address', about: 'name' }
@@ -258,15 +259,18 @@ function groupIn({ groups = {} }: RegExpExecArray): string | undefined {
 
 const oneName = String.raw`[\p{L}\p{M}][\p{L}\p{M}\p{N}.'-]*(?: [\p{L}\p{M}][\p{L}\p{M}.'-]*){0,2}?`
 const nameEnd = String.raw`(?=[ ,.!、。！،।]*$|[,.!、。！，،] ?|(?:です|だ|といいます|と|って)|(?: (?:from now on|please|instead|for short|and|ab jetzt|bitte|und|désormais|et|a partir de ahora|por favor|y|d'ora in poi|per favore|e|vanaf nu|alsjeblieft|en|od teraz|proszę|i|теперь|пожалуйста|и|відтепер|будь ласка|і|de|deyin|diye|diyebilirsin|कहो|कहें|कहिए|बुलाओ|बुलाएँ|बुलाइए|कहकर|के|है|nennen|noemen))(?![\p{L}\p{M}]))`
-const addressPattern = new RegExp(
-  `^(?:${ruleWords.addresses
-    .map((source, at) => {
-      let count = 0
-      const bounded = source.replace(/ N\?/g, ' N')
-      return bounded.replace(/(?<![A-Za-z])N(?![A-Za-z])/g, () => `(?<name${at}x${count++}>${oneName})${nameEnd}`)
-    })
-    .join('|')})`,
-  'u',
+const addressPattern = once(
+  () =>
+    new RegExp(
+      `^(?:${ruleWords.addresses
+        .map((source, at) => {
+          let count = 0
+          const bounded = source.replace(/ N\?/g, ' N')
+          return bounded.replace(/(?<![A-Za-z])N(?![A-Za-z])/g, () => `(?<name${at}x${count++}>${oneName})${nameEnd}`)
+        })
+        .join('|')})`,
+      'u',
+    ),
 )
 
 /** Words behind "call me" that are no name. */
@@ -292,13 +296,15 @@ const language: Rule = (sentence) =>
     ? { slot: 'language', about: 'language' }
     : undefined
 
-const wishSearches = Object.entries(ruleWords.wishes).map(
-  ([topic, source]) => [topic, new RegExp(`^(?:${source})(?![\\p{L}\\p{M}])|^(?:${source})$`, 'u')] as const,
+const wishSearches = once(() =>
+  Object.entries(ruleWords.wishes).map(
+    ([topic, source]) => [topic, new RegExp(`^(?:${source})(?![\\p{L}\\p{M}])|^(?:${source})$`, 'u')] as const,
+  ),
 )
 
 const manner: Rule = (sentence) => {
   if (passingSearch(sentence)) return undefined
-  const wish = wishSearches.find(([, pattern]) => pattern.test(sentence))
+  const wish = wishSearches().find(([, pattern]) => pattern.test(sentence))
   if (wish) return { slot: 'manner', about: wish[0] }
   if (!asksForAnswers(sentence) || oneText.test(sentence)) return undefined
   const behind = verbFirst.exec(sentence)
@@ -475,35 +481,42 @@ interface KinPattern {
 }
 
 /** The patterns of "my son Ilyas" and "Ilyas is my son" by class of kin. */
-const kinPatterns: readonly KinPattern[] = Object.entries(ruleWords.kin).map(([kinName, source]) => {
-  // Capitals tell names, so the words of kin are spelled in both cases, and German ones with a capital.
-  const words = source.replace(/(^|\||\(\?:)([a-zа-яіїєґ])/gu, (_all, start: string, letter: string) => {
-    return `${start}[${letter.toUpperCase()}${letter}]`
-  })
-  const eitherCase = words.replace(
-    /(?<=[a-z)?] (?:\(\?:)?)[a-z](?=[a-zäöü]{3})/gu,
-    (letter) => `[${letter.toUpperCase()}${letter}]`,
-  )
-  const called = String.raw`(?:['’]s name is| is called| is named| called| named|,| heißt| namens| s['’]appelle| se llama| si chiama| se chama| heet| ma na imię| imieniem|(?: по имени)? зовут| звати|ın adı|in adı)?`
-  return {
-    kin: kinName,
-    pattern: new RegExp(
-      [
-        String.raw`(?<![\p{L}\p{M}])(?:${eitherCase})${called} (?<a>${name})(?![\p{L}\p{M}])`,
-        String.raw`(?<![\p{L}\p{M}])(?<b>${name})(?: is| ist| est| es| è| é| is| to|,| —| -) (?:${eitherCase})(?![\p{L}\p{M}])`,
-        String.raw`(?:${source})の(?<c>[\p{Script=Han}\p{Script=Katakana}\p{Script=Hiragana}ー]{2,8}?)(?=[はがにをも、])|(?:${source})(?:の名前)?は(?<d>[\p{Script=Katakana}\p{Script=Han}ー]{2,8})(?:です|という|と言い)`,
-        String.raw`(?:${source})(?:的名字)?(?:叫|名叫)(?<e>\p{Script=Han}{2,4}?)(?=[，,。！]|$|在|是|今|明|要|不|对|對)`,
-        String.raw`(?:${source})(?: का नाम| की नाम)? (?<f>${smallName})(?= है| को| की)`,
-        String.raw`(?:${source}) (?:اسمه|اسمها) (?<g>${smallName})(?![\p{L}\p{M}])`,
-      ].join('|'),
-      'u',
-    ),
-  }
-})
+const kinPatterns = once((): readonly KinPattern[] =>
+  Object.entries(ruleWords.kin).map(([kinName, source]) => {
+    // Capitals tell names, so the words of kin are spelled in both cases, and German ones with a capital.
+    const words = source.replace(/(^|\||\(\?:)([a-zа-яіїєґ])/gu, (_all, start: string, letter: string) => {
+      return `${start}[${letter.toUpperCase()}${letter}]`
+    })
+    const eitherCase = words.replace(
+      /(?<=[a-z)?] (?:\(\?:)?)[a-z](?=[a-zäöü]{3})/gu,
+      (letter) => `[${letter.toUpperCase()}${letter}]`,
+    )
+    const called = String.raw`(?:['’]s name is| is called| is named| called| named|,| heißt| namens| s['’]appelle| se llama| si chiama| se chama| heet| ma na imię| imieniem|(?: по имени)? зовут| звати|ın adı|in adı)?`
+    return {
+      kin: kinName,
+      pattern: new RegExp(
+        [
+          String.raw`(?<![\p{L}\p{M}])(?:${eitherCase})${called} (?<a>${name})(?![\p{L}\p{M}])`,
+          String.raw`(?<![\p{L}\p{M}])(?<b>${name})(?: is| ist| est| es| è| é| is| to|,| —| -) (?:${eitherCase})(?![\p{L}\p{M}])`,
+          String.raw`(?:${source})の(?<c>[\p{Script=Han}\p{Script=Katakana}\p{Script=Hiragana}ー]{2,8}?)(?=[はがにをも、])|(?:${source})(?:の名前)?は(?<d>[\p{Script=Katakana}\p{Script=Han}ー]{2,8})(?:です|という|と言い)`,
+          String.raw`(?:${source})(?:的名字)?(?:叫|名叫)(?<e>\p{Script=Han}{2,4}?)(?=[，,。！]|$|在|是|今|明|要|不|对|對)`,
+          String.raw`(?:${source})(?: का नाम| की नाम)? (?<f>${smallName})(?= है| को| की)`,
+          String.raw`(?:${source}) (?:اسمه|اسمها) (?<g>${smallName})(?![\p{L}\p{M}])`,
+        ].join('|'),
+        'u',
+      ),
+    }
+  }),
+)
+
+/** The people whom the lines of a profile name. */
+export function peopleOf(lines: readonly Pick<ProfileLine, 'slot' | 'text'>[]): readonly Person[] {
+  return lines.flatMap(({ slot, text }) => (slot === 'people' ? peopleIn(text).map(({ person }) => person) : []))
+}
 
 /** The people of one's family whom a text names, with the words that say so. */
-export function peopleIn(text: string): readonly { readonly person: Person; readonly text: string }[] {
-  return kinPatterns.flatMap(({ kin: kinName, pattern }) => {
+function peopleIn(text: string): readonly { readonly person: Person; readonly text: string }[] {
+  return kinPatterns().flatMap(({ kin: kinName, pattern }) => {
     const match = pattern.exec(text)
     const found = match && groupIn(match)
     if (!match || !found || notNames.test(found)) return []
