@@ -1,13 +1,18 @@
 import { performance } from 'node:perf_hooks'
-import { hostOf, isLoopback, notHere } from '../chat/chat.ts'
+import { hostOf, isCloudName, isLoopback, notHere } from '../chat/chat.ts'
+import { AppError } from '../errors.ts'
 import type { HttpClient } from '../http-client/http-client.ts'
 import {
   type Adaptation,
   type AskModel,
   type Backups,
+  chatHooks,
   createBehind,
   createConversations,
+  createExtraction,
+  createLorebooks,
   createMemories,
+  createPersonaChat,
   createPersonas,
   createProfiles,
   greetingOf,
@@ -109,6 +114,7 @@ export async function openPersonas(parts: PersonaAreaParts) {
   const behind = createBehind((persona, reason) =>
     parts.onRemark('the model gave no facts', { persona: persona.id, reason }),
   )
+  const { ask, redact } = parts
   const upkeep = parts.maintains ? startMaintenance(memories) : undefined
   const conversations = createConversations({
     store: storage.conversations,
@@ -130,11 +136,20 @@ export async function openPersonas(parts: PersonaAreaParts) {
     profiles,
     conversations,
     embedders,
-    /** Chats as a persona, whose rules in many languages are loaded with the first. */
-    chat: once(async () => {
-      const { openPersonaChat } = await import('./persona-chat.ts')
-      const rest = { personas, memories, profiles, conversations, embedders, adaptation, behind }
-      return openPersonaChat({ ...rest, ask: parts.ask, redact: parts.redact, store: storage.memories, clock })
+    chat: createPersonaChat({
+      personas,
+      memories,
+      profiles,
+      lorebooks: createLorebooks({ store: storage.memories, clock }),
+      conversations,
+      ...chatHooks(adaptation),
+      requireLocalEmbedder(persona) {
+        const { endpoint, model } = embedders.embedder(persona.embedding_model)
+        if (endpoint === undefined || (isLoopback(endpoint) && !isCloudName(model))) return
+        throw embeddedElsewhere(persona.name, model, endpoint)
+      },
+      remembered: createExtraction({ ask, behind, memories, profiles, redact }),
+      redact,
     }),
     /** The clock of the area, to which "last week" refers: milliseconds since 1970 UTC. */
     now: clock,
@@ -154,4 +169,15 @@ export async function openPersonas(parts: PersonaAreaParts) {
 
 function otherMachine(address: string): string {
   return `its host ${hostOf(address)} is another machine`
+}
+
+function embeddedElsewhere(persona: string, model: string, endpoint: string): AppError {
+  const reason = isLoopback(endpoint) ? `${model} is a model of Ollama's cloud` : otherMachine(endpoint)
+  return new AppError('unavailable', `The memories of ${persona} are embedded by ${model}, and ${reason}`, {
+    details: [
+      'Leave the memory out: --no-memory (memory: false)',
+      'or embed on this machine: aichat persona update ID --embedding-model builtin',
+    ],
+    final: true,
+  })
 }

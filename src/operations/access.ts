@@ -4,9 +4,6 @@ import type { Caller, Operation, Role } from './operation.ts'
 
 export type AccessRule = Pick<Operation, 'access' | 'blockedInSingleUserMode' | 'scope'>
 
-/** The rules of what changes plugins, their keys and the models behind them. */
-export const changesPlugins = { access: 'admin', impersonal: true, audited: true } as const
-
 export interface Mode {
   readonly singleUser: boolean
   /** The only caller that single-user mode admits. */

@@ -3,9 +3,9 @@ import { serverOfWeights } from '../../speech/speech.ts'
 import { permitsOf } from '../accounts/accounts.ts'
 import type { App } from '../app/app.ts'
 import { modelFacts, type PluginView, type RefreshRequest, type RefreshRow } from '../plugins/plugins.ts'
-import { changesPlugins } from './access.ts'
 import { queryFlag } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
+import { changesPlugins } from './plugins.ts'
 
 export const modelRow = z.object({
   id: z.string(),

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { openStoredKeys } from '../app/app.ts'
 import { AppError } from '../errors.ts'
-import { changesPlugins } from './access.ts'
 import { type Call, defineOperation } from './operation.ts'
+import { changesPlugins } from './plugins.ts'
 
 /** The most characters of a key: the longest of today's providers have some 300. */
 const longestKey = 4_096

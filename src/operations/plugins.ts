@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { boundedRecord, parseJson, requestBounds } from '../formats/formats.ts'
 import { type PluginView, pluginManifest } from '../plugins/plugins.ts'
-import { changesPlugins } from './access.ts'
 import { queryFlag } from './input.ts'
 import { type Call, defineOperation } from './operation.ts'
 
@@ -10,11 +9,11 @@ const pluginId = z.object({ id: z.string() })
 
 /** The host validates it by the plugin schema and by the operator's rules together, so that one answer names all problems. */
 const pluginDocument = boundedRecord(z.string(), z.unknown(), 1000)
-const bodySchema = { name: 'Plugin', schema: pluginManifest() }
+const bodySchema = { name: 'Plugin', schema: pluginManifest }
 
 const kind = z.enum(['chat', 'embedding', 'tts'])
 
-const pluginView = pluginManifest().extend({
+const pluginView = pluginManifest.extend({
   active: z.boolean(),
   source: z.enum(['bundled', 'user']),
   overridden: z.boolean(),
@@ -30,6 +29,8 @@ function written({ app }: Pick<Call, 'app'>, view: PluginView) {
 }
 
 const readsPlugins = { access: 'user', impersonal: true } as const
+/** The rules of what changes plugins, their keys and the models behind them. */
+export const changesPlugins = { access: 'admin', impersonal: true, audited: true } as const
 
 export const listPlugins = defineOperation({
   name: 'plugins.list',
@@ -113,7 +114,7 @@ export const exportPlugin = defineOperation({
   ...readsPlugins,
   summary: 'Exports the plugin document, which another installation can install.',
   input: pluginId,
-  output: pluginManifest(),
+  output: pluginManifest,
   attachment: (plugin) => `${plugin.id}.json`,
   run: ({ app }, { id }) => app.plugins.export(id),
 })

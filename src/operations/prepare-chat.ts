@@ -74,7 +74,7 @@ async function preparePersonaChat(
   const request = named === undefined ? asked : rest
   const persona = personaOf(order, named)
   if (persona !== undefined && asked['store'] === true) throw storeRefused()
-  const chat = await (await (await app.personas()).chat()).prepare({
+  const chat = await (await app.personas()).chat.prepare({
     owner: caller.id,
     speaker: caller.id === localOwner.id ? undefined : caller.username,
     persona,

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { createQueue } from '../../speech/speech.ts'
 import type { PullOptions, PullProgress } from '../model-hub/model-hub.ts'
-import { changesPlugins } from './access.ts'
 import { type Call, defineOperation } from './operation.ts'
+import { changesPlugins } from './plugins.ts'
 
 const pulled = z.object({
   name: z.string(),

@@ -12,7 +12,7 @@ const most = 20
  * a default that is not among the choices. One line each, with the place in the document.
  */
 export function manifestWarnings(manifest: PluginManifest, plugins: ReadonlySet<string>): readonly string[] {
-  const warnings = [...unknownFields(manifest, pluginManifest(), [])]
+  const warnings = [...unknownFields(manifest, pluginManifest, [])]
   for (const [index, target] of (manifest.fallback ?? []).entries()) {
     const id = typeof target === 'string' ? target : target.plugin
     if (id === manifest.id) warnings.push(`fallback.${index}: is this plugin itself`)
@@ -33,7 +33,7 @@ export function manifestWarnings(manifest: PluginManifest, plugins: ReadonlySet<
 
 /** The fields at any level that the schema of plugins does not name, also of a document that is not valid: one line each. */
 export function unknownFieldsOf(document: unknown): readonly string[] {
-  const found = [...unknownFields(document, pluginManifest(), [])]
+  const found = [...unknownFields(document, pluginManifest, [])]
   return found.length > most ? [...found.slice(0, most), `and ${found.length - most} more`] : found
 }
 
@@ -67,9 +67,9 @@ function* unknownFields(value: unknown, schema: z.core.$ZodType, path: readonly 
 function hint(name: string, known: readonly string[], path: readonly string[]): string {
   const near = meant(name, known)
   if (near !== '') return near
-  const atTop = path.length === 0 ? undefined : Object.keys(pluginManifest().shape).find((field) => field === name)
+  const atTop = path.length === 0 ? undefined : Object.keys(pluginManifest.shape).find((field) => field === name)
   if (atTop !== undefined) return ` (did you mean ${atTop}, at the top?)`
-  const inAuth = path.length === 0 && Object.hasOwn(pluginManifest().shape.auth.shape, name)
+  const inAuth = path.length === 0 && Object.hasOwn(pluginManifest.shape.auth.shape, name)
   if (inAuth) return ` (did you mean auth.${name}?)`
   return path.length === 0 ? '' : ` (there are ${known.join(', ')})`
 }

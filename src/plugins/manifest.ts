@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { validate } from '../formats/formats.ts'
 import { hostRange } from '../http/http.ts'
-import { once } from '../process/process.ts'
 import { isKeyName, isOwnVariable, type KeyHosts, whyKeyMayNotGoTo } from './key-rules.ts'
 import { looksLikeKey } from './key-shapes.ts'
 import {
@@ -43,132 +42,129 @@ const milliseconds = () => z.int().min(1).max(3_600_000)
 const scalar = () =>
   z.union([z.string(), z.number(), z.boolean(), z.null()], 'must be a text, a number, true, false or null')
 
-/** The schema of the document, made at its first use. */
-export const pluginManifest = once(() => {
-  const keepRule = z.looseObject({
-    path: z.string(),
-    has: z.exactOptional(z.string()),
-    equals: z.exactOptional(scalar()),
-    not: z.exactOptional(scalar()),
-    matches: z.exactOptional(z.string().superRefine(checkPattern)),
-    ahead: z.exactOptional(z.literal(true)),
-    optional: z.exactOptional(z.boolean()),
-  })
-
-  const modelsSource = z.looseObject({
-    url: httpUrl(),
-    items: z.string().default('data'),
-    id: z.string().default('id'),
-    strip: z.exactOptional(z.string()),
-    query: z.exactOptional(z.record(z.string(), z.string()).superRefine(checkQuery)),
-    next: z.exactOptional(
-      z.looseObject({
-        query: z.string(),
-        field: z.string(),
-        more: z.exactOptional(z.string()),
-      }),
-    ),
-    keep: z.exactOptional(z.array(keepRule)),
-    drop: z.exactOptional(z.array(z.string().superRefine(checkPattern))),
-    include: z.exactOptional(z.array(modelName())),
-  })
-
-  /** Names a fallback: a plugin, or a plugin and one of its models. */
-  const fallbackTarget = z.union(
-    [
-      z.string().min(1),
-      z.looseObject({
-        plugin: z.string().min(1),
-        model: z.exactOptional(modelName()),
-      }),
-    ],
-    'must be the id of a plugin, or an object with plugin and model',
-  )
-
-  const keyName = () => z.string().superRefine(checkKeyName)
-
-  const manifest = z.looseObject({
-    id: z.string().superRefine(checkId),
-    name: z.string().trim().min(1, 'must not be empty').max(200).superRefine(checkLine),
-    type: z.enum(['completion', 'embedding', 'chat', 'tts']),
-    endpoint: httpUrl(),
-    auth: z.looseObject({
-      header: z.string().superRefine(checkHeader),
-      prefix: z.exactOptional(z.string().superRefine(checkPrefix)),
-      key_env: keyName(),
-      key_env_alternatives: z.exactOptional(z.array(keyName()).max(8)),
-      key_envs: z.exactOptional(z.array(keyName()).max(8)),
-    }),
-    model_map: z.array(modelName()).min(1, 'must name at least one model').max(10_000),
-    capabilities: z.exactOptional(
-      z.looseObject({
-        tts: z.exactOptional(
-          z.looseObject({
-            endpoint: z.exactOptional(httpUrl()),
-            model_map: z.exactOptional(z.array(modelName())),
-            config: z.exactOptional(
-              z.looseObject({
-                voices: z.exactOptional(z.array(z.string())),
-                default_voice: z.exactOptional(z.string()),
-                formats: z.exactOptional(z.array(z.string())),
-                default_format: z.exactOptional(z.string()),
-                max_characters: z.exactOptional(z.int().min(1)),
-                supports_streaming: z.exactOptional(z.boolean()),
-                no_auth_required: z.exactOptional(z.boolean()),
-              }),
-            ),
-          }),
-        ),
-      }),
-    ),
-    description: z.exactOptional(z.string().max(5000).superRefine(checkText)),
-    documentation_url: z.exactOptional(z.string().max(2000).superRefine(checkLink)),
-    schema_version: z.exactOptional(z.literal(1)),
-    api: z.exactOptional(z.enum(['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'ollama'])),
-    headers: z.exactOptional(z.record(z.string(), z.string()).superRefine(checkHeaders)),
-    default_model: z.exactOptional(modelName()),
-    models_source: z.exactOptional(modelsSource),
-    models: z.exactOptional(z.record(z.string(), z.looseObject({}))),
-    listed: z.exactOptional(z.record(z.string(), z.looseObject({}))),
-    models_as_of: z.exactOptional(z.string().superRefine(checkLine)),
-    timeouts: z.exactOptional(
-      z.strictObject({
-        connect: z.exactOptional(milliseconds()),
-        first_byte: z.exactOptional(milliseconds()),
-        idle: z.exactOptional(milliseconds()),
-        total: z.exactOptional(milliseconds()),
-      }),
-    ),
-    retry: z.exactOptional(
-      z.strictObject({
-        attempts: z.exactOptional(z.int().min(1).max(4)),
-        budget_ms: z.exactOptional(z.int().min(0).max(600_000)),
-      }),
-    ),
-    fallback: z.exactOptional(z.array(fallbackTarget).max(8)),
-    status: z.exactOptional(
-      z.looseObject({
-        state: z.enum(['active', 'deprecated', 'retired']),
-        since: z.exactOptional(z.string().superRefine(checkLine)),
-        replacement: z.exactOptional(z.string().superRefine(checkLine)),
-        note: z.exactOptional(z.string().superRefine(checkLine)),
-      }),
-    ),
-    quirks: z.exactOptional(
-      z.strictObject({
-        max_tokens_field: z.exactOptional(z.enum(['max_tokens', 'max_completion_tokens'])),
-        system_as: z.exactOptional(z.enum(['system', 'developer', 'user'])),
-        tool_id_pattern: z.exactOptional(z.string().superRefine(checkPattern)),
-        no_stream_options: z.exactOptional(z.boolean()),
-      }),
-    ),
-  })
-  describeFields(manifest)
-  return manifest
+const keepRule = z.looseObject({
+  path: z.string(),
+  has: z.exactOptional(z.string()),
+  equals: z.exactOptional(scalar()),
+  not: z.exactOptional(scalar()),
+  matches: z.exactOptional(z.string().superRefine(checkPattern)),
+  ahead: z.exactOptional(z.literal(true)),
+  optional: z.exactOptional(z.boolean()),
 })
 
-export type PluginManifest = z.output<ReturnType<typeof pluginManifest>>
-export type ModelsSource = NonNullable<PluginManifest['models_source']>
+const modelsSource = z.looseObject({
+  url: httpUrl(),
+  items: z.string().default('data'),
+  id: z.string().default('id'),
+  strip: z.exactOptional(z.string()),
+  query: z.exactOptional(z.record(z.string(), z.string()).superRefine(checkQuery)),
+  next: z.exactOptional(
+    z.looseObject({
+      query: z.string(),
+      field: z.string(),
+      more: z.exactOptional(z.string()),
+    }),
+  ),
+  keep: z.exactOptional(z.array(keepRule)),
+  drop: z.exactOptional(z.array(z.string().superRefine(checkPattern))),
+  include: z.exactOptional(z.array(modelName())),
+})
+
+/** Names a fallback: a plugin, or a plugin and one of its models. */
+const fallbackTarget = z.union(
+  [
+    z.string().min(1),
+    z.looseObject({
+      plugin: z.string().min(1),
+      model: z.exactOptional(modelName()),
+    }),
+  ],
+  'must be the id of a plugin, or an object with plugin and model',
+)
+
+const keyName = () => z.string().superRefine(checkKeyName)
+
+export const pluginManifest = z.looseObject({
+  id: z.string().superRefine(checkId),
+  name: z.string().trim().min(1, 'must not be empty').max(200).superRefine(checkLine),
+  type: z.enum(['completion', 'embedding', 'chat', 'tts']),
+  endpoint: httpUrl(),
+  auth: z.looseObject({
+    header: z.string().superRefine(checkHeader),
+    prefix: z.exactOptional(z.string().superRefine(checkPrefix)),
+    key_env: keyName(),
+    key_env_alternatives: z.exactOptional(z.array(keyName()).max(8)),
+    key_envs: z.exactOptional(z.array(keyName()).max(8)),
+  }),
+  model_map: z.array(modelName()).min(1, 'must name at least one model').max(10_000),
+  capabilities: z.exactOptional(
+    z.looseObject({
+      tts: z.exactOptional(
+        z.looseObject({
+          endpoint: z.exactOptional(httpUrl()),
+          model_map: z.exactOptional(z.array(modelName())),
+          config: z.exactOptional(
+            z.looseObject({
+              voices: z.exactOptional(z.array(z.string())),
+              default_voice: z.exactOptional(z.string()),
+              formats: z.exactOptional(z.array(z.string())),
+              default_format: z.exactOptional(z.string()),
+              max_characters: z.exactOptional(z.int().min(1)),
+              supports_streaming: z.exactOptional(z.boolean()),
+              no_auth_required: z.exactOptional(z.boolean()),
+            }),
+          ),
+        }),
+      ),
+    }),
+  ),
+  description: z.exactOptional(z.string().max(5000).superRefine(checkText)),
+  documentation_url: z.exactOptional(z.string().max(2000).superRefine(checkLink)),
+  schema_version: z.exactOptional(z.literal(1)),
+  api: z.exactOptional(z.enum(['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini', 'ollama'])),
+  headers: z.exactOptional(z.record(z.string(), z.string()).superRefine(checkHeaders)),
+  default_model: z.exactOptional(modelName()),
+  models_source: z.exactOptional(modelsSource),
+  models: z.exactOptional(z.record(z.string(), z.looseObject({}))),
+  listed: z.exactOptional(z.record(z.string(), z.looseObject({}))),
+  models_as_of: z.exactOptional(z.string().superRefine(checkLine)),
+  timeouts: z.exactOptional(
+    z.strictObject({
+      connect: z.exactOptional(milliseconds()),
+      first_byte: z.exactOptional(milliseconds()),
+      idle: z.exactOptional(milliseconds()),
+      total: z.exactOptional(milliseconds()),
+    }),
+  ),
+  retry: z.exactOptional(
+    z.strictObject({
+      attempts: z.exactOptional(z.int().min(1).max(4)),
+      budget_ms: z.exactOptional(z.int().min(0).max(600_000)),
+    }),
+  ),
+  fallback: z.exactOptional(z.array(fallbackTarget).max(8)),
+  status: z.exactOptional(
+    z.looseObject({
+      state: z.enum(['active', 'deprecated', 'retired']),
+      since: z.exactOptional(z.string().superRefine(checkLine)),
+      replacement: z.exactOptional(z.string().superRefine(checkLine)),
+      note: z.exactOptional(z.string().superRefine(checkLine)),
+    }),
+  ),
+  quirks: z.exactOptional(
+    z.strictObject({
+      max_tokens_field: z.exactOptional(z.enum(['max_tokens', 'max_completion_tokens'])),
+      system_as: z.exactOptional(z.enum(['system', 'developer', 'user'])),
+      tool_id_pattern: z.exactOptional(z.string().superRefine(checkPattern)),
+      no_stream_options: z.exactOptional(z.boolean()),
+    }),
+  ),
+})
+
+describeFields(pluginManifest)
+
+export type PluginManifest = z.output<typeof pluginManifest>
+export type ModelsSource = z.output<typeof modelsSource>
 export type PluginKind = 'chat' | 'embedding' | 'tts'
 
 /** Plugins of type `completion` and `chat` are one kind: at most one of a kind is active. */
@@ -190,7 +186,7 @@ export interface ManifestRules {
  * document: shapes, and the operator's rules on key names and addresses.
  */
 export function parseManifest(document: unknown, rules: ManifestRules): PluginManifest {
-  const valid = validate(pluginManifest(), document, { whole: 'the plugin', step: shownStep })
+  const valid = validate(pluginManifest, document, { whole: 'the plugin', step: shownStep })
   const problems = [...(valid.problems ?? []), ...ruleProblems(document, rules)]
   if (problems.length > 0 || valid.problems !== undefined) {
     throw new AppError('invalid', 'Invalid plugin', { details: [...new Set(problems)] })

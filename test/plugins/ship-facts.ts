@@ -36,7 +36,7 @@ const pricesDay = '2026-09-23'
 
 /** The bundled plugin of an id. */
 export function bundled(id: string): PluginManifest {
-  return pluginManifest().parse(JSON.parse(readFileSync(join(root, 'plugins', `${id}.json`), 'utf8')))
+  return pluginManifest.parse(JSON.parse(readFileSync(join(root, 'plugins', `${id}.json`), 'utf8')))
 }
 
 /** The rows of a recorded list. */

@@ -17,7 +17,7 @@ const introduction = [
 
 /** The fields of the plugin document, in the order of the schema, parents first, with what the registry says of them. */
 export function pluginFields() {
-  return [...manifestFields(pluginManifest())].map((field) => {
+  return [...manifestFields(pluginManifest)].map((field) => {
     const { description = '', examples = [], default: stated } = z.globalRegistry.get(field.schema) ?? {}
     return {
       ...field,

@@ -18,6 +18,7 @@ import {
   withLine,
   withoutLines,
 } from './profile.ts'
+import { beginsWithPronoun, linesIn, type Person, peopleIn, withPersonOf } from './rules.ts'
 import { ownSentences } from './sentences.ts'
 
 /** A fact about a user that a model found in a memory, for the profile. */
@@ -51,9 +52,6 @@ const mostKept = 16
 /** Milliseconds in which "he" means the person of the message before. */
 const sittingMs = 30 * 60_000
 
-/** The rules in 15 languages, loaded where a text is read: most commands read none. */
-const rules = () => import('./rules.ts')
-
 /** Slots that a model may fill: wishes about its own answers come from the user's words alone. */
 const slotsOfModels: ReadonlySet<ProfileSlot> = new Set(['address', 'allergy', 'diet', 'faith', 'health', 'people'])
 
@@ -71,7 +69,6 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
       { slot, text }: { readonly slot?: ProfileSlot; readonly text: string },
     ): Promise<ProfileLine> {
       const checked = lineText(text)
-      const { linesIn, peopleOf } = await rules()
       const line = (profile: Profile): ProfileLine => {
         const found = linesIn(checked, peopleOf(profile.lines)).filter(
           (each) => slot === undefined || each.slot === slot,
@@ -114,7 +111,6 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
     },
     /** Takes the lines from a user's message by the rules; `memories` are those that were stored of it. */
     async said({ persona, profile: known }: OpenedPersona, message: string, stored: readonly MemoryEntry[]) {
-      const { beginsWithPronoun, linesIn, peopleOf, withPersonOf } = await rules()
       const people = peopleOf(known)
       const ofPerson = beginsWithPronoun(message)
         ? withPersonOf(await messageBefore(persona, stored), message)
@@ -131,7 +127,6 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
     },
     /** Takes facts that a model found in these memories. */
     async found(persona: Persona, facts: readonly ProfileFact[], stored: readonly MemoryEntry[]) {
-      const { linesIn } = await rules()
       const lines = facts.flatMap(({ slot, content, memory_id }) => {
         const source = stored.find(({ id }) => id === memory_id)
         if (!source || !slotsOfModels.has(slot) || ownSentences(source.content).length === 0) return []
@@ -143,7 +138,6 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
     /** Takes lines from a memory added by hand, by the rules; wishes about answers may be those of a read page. */
     async noted(persona: Persona, memory: Pick<MemoryEntry, 'id' | 'content' | 'metadata'>) {
       if (isLore(memory.metadata) || speakerOf(memory.metadata) !== '') return
-      const { linesIn } = await rules()
       const lines = linesIn(memory.content, []).filter(({ slot }) => slotsOfModels.has(slot))
       if (lines.length === 0) return
       await take(
@@ -175,7 +169,6 @@ export function createProfiles({ store, memories, forgetting, clock }: ProfilesP
       const isOf = ({ memory_id }: ProfileLine) => memory_id === id
       if (!(await store.read(scopeOf(persona))).lines.some(isOf)) return
       const source = { memory_id: id, memory_digest: memoryDigest(content) }
-      const { linesIn, peopleOf } = await rules()
       await change(persona, (profile) => {
         const fresh = linesIn(content, peopleOf(profile.lines))
         let after = profile
@@ -269,4 +262,8 @@ function sourceOf(
   memory: Pick<MemoryEntry, 'id' | 'content'> | undefined,
 ): Pick<ProfileLine, 'memory_id' | 'memory_digest'> {
   return memory ? { memory_id: memory.id, memory_digest: memoryDigest(memory.content) } : {}
+}
+
+function peopleOf(lines: readonly ProfileLine[]): readonly Person[] {
+  return lines.flatMap(({ slot, text }) => (slot === 'people' ? peopleIn(text).map(({ person }) => person) : []))
 }

@@ -1,7 +1,7 @@
 import { once } from '../../process/process.ts'
 import { languageOf, wordsIn } from '../memory/language-words.ts'
 import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'
-import type { ProfileLine, ProfileSlot } from '../profile-line.ts'
+import type { ProfileSlot } from '../profile-line.ts'
 import { readWords } from '../words/read-words.ts'
 import { profileLimits, subjectOf } from './profile.ts'
 import { ownSentences } from './sentences.ts'
@@ -87,7 +87,7 @@ export interface FoundLine {
 }
 
 /** Somebody whom the profile knows. */
-interface Person {
+export interface Person {
   readonly name: string
   readonly kin: string
 }
@@ -509,13 +509,8 @@ const kinPatterns = once((): readonly KinPattern[] =>
   }),
 )
 
-/** The people whom the lines of a profile name. */
-export function peopleOf(lines: readonly Pick<ProfileLine, 'slot' | 'text'>[]): readonly Person[] {
-  return lines.flatMap(({ slot, text }) => (slot === 'people' ? peopleIn(text).map(({ person }) => person) : []))
-}
-
 /** The people of one's family whom a text names, with the words that say so. */
-function peopleIn(text: string): readonly { readonly person: Person; readonly text: string }[] {
+export function peopleIn(text: string): readonly { readonly person: Person; readonly text: string }[] {
   return kinPatterns().flatMap(({ kin: kinName, pattern }) => {
     const match = pattern.exec(text)
     const found = match && groupIn(match)
