@@ -153,7 +153,6 @@ function attacksOn(pattern: AST.Pattern, flags: string): readonly Attack[] {
   }
 }
 
-/** The characters that a class names. */
 function own0(node: AST.Node): readonly string[] {
   if (node.type === 'CharacterClass')
     return node.elements.flatMap((each) =>

@@ -71,7 +71,6 @@ export interface App {
   readonly requests: RequestBook
   /** The tokens of models since this process began. */
   readonly tokens: TokenCounts
-  /** The chats since this process began. */
   readonly chats: ChatCounts
   readonly speechCounts: SpeechCounts
   /** The files that were taken in since this process began. */

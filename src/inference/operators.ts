@@ -14,7 +14,6 @@ export function operatorsOf(graph: Nodes) {
     /** x · Φ(x), Φ being the normal distribution (Hendrycks & Gimpel 2016, arXiv:1606.08415). */
     gelu: (x: Value, form: GeluForm) =>
       graph.node('Gelu', [x], { approximate: { text: form === 'tanh' ? 'tanh' : 'none' } }),
-    /** x · sigmoid(x). */
     silu: (x: Value) => operators.multiply(x, graph.node('Sigmoid', [x])),
     /** Exponential linear unit (alpha 1) as max(x, exp(min(x, 0)) - 1): half the time of that operator. */
     elu(x: Value): Value {

@@ -129,7 +129,6 @@ const addMemories = defineOperation({
   run: async ({ app }, { memories }, persona) => (await app.personas()).memories.addAll(persona, memories),
 })
 
-/** A persona, by id or name, and a memory of it. */
 const memoryId = personaId.extend({ memory_id: z.string() })
 
 /** The memory that the path names, and its persona; throws `not_found`, or `forbidden` for another user's persona. */

@@ -234,7 +234,6 @@ export const renameSession = defineOperation({
   },
 })
 
-/** The most messages that one call adds. */
 const mostAdded = 100
 
 /** How many messages the caller believes it to hold. */

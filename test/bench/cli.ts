@@ -8,7 +8,6 @@ import { aichatCommand, openHome } from '../helpers/program/command.ts'
 import { startPart } from './gateway-parts/contestants.ts'
 import { median, quantile } from './parts/figures.ts'
 
-/** AICHAT_BENCH_ROUNDS gives others. */
 const rounds = Number(process.env['AICHAT_BENCH_ROUNDS'] ?? 10)
 /** Commands of one measurement of processor time, which a shell tells in hundredths of a second. */
 const repeats = 5

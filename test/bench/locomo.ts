@@ -91,7 +91,6 @@ async function ask(talks: readonly Talk[], setting: Setting, embedder?: Embedder
   return result
 }
 
-/** For each question, its recall at each k. */
 function recalls(talk: readonly Asked[], chosen: Weights, trust: number | undefined): number[][] {
   return talk.map(({ question, query, found }) => {
     const now = Math.max(0, ...found.candidates.map(({ entry }) => entry.timestamp))

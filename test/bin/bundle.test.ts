@@ -26,7 +26,6 @@ function importsOf(text: string): readonly { readonly from: string; readonly nam
   }))
 }
 
-/** The names that a file exports. */
 function exportsOf(text: string): readonly string[] {
   const found = text.matchAll(/^export \{([^}]*)\};$/gm)
   return [...found].flatMap(([, names]) => clausesOf(names!).map((clause) => clause.split(' as ').at(-1)!))

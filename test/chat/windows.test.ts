@@ -16,7 +16,6 @@ interface Sent {
 
 const model = 'custom-model'
 
-/** A text of about so many tokens. */
 const words = (tokens: number, word = 'blah') => `${word} `.repeat(tokens).trim()
 
 /** Alternating questions and answers, each of about so many tokens. */

@@ -73,7 +73,6 @@ test('a new limit shows and keeps those that its subject has; a first budget nam
   await scene.call('DELETE', '/api/limits/user:bob', { token })
   await scene.call('DELETE', '/api/limits/all', { token })
 
-  // The first budget of a user.
   await page.getByRole('button', { name: 'New limit' }).click()
   await fill('For', 'user:bob')
   await fill('Budget in US dollars', '3')

@@ -42,7 +42,6 @@ const layers: readonly (readonly string[])[] = [
   ['src/formats', 'src/process', 'src/http', 'src/inference', 'src/metrics', 'src'],
 ]
 
-/** One import, re-export or `import()`. */
 export interface Import {
   readonly from: string
   /** A file of the repository, or the name as written: `zod`, `node:fs`, `#package`. */
@@ -120,7 +119,6 @@ export function isPastDoor({ from, to }: Import): boolean {
   return product.includes(to) && room !== roomOf(from) && room !== 'src' && to !== doorOf(room)
 }
 
-/** The number of a file's layer, 0 at the top. */
 function layerOf(file: string): number {
   return layers.findIndex((rooms) => rooms.includes(roomOf(file)))
 }

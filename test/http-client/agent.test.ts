@@ -8,7 +8,6 @@ const test = suite('the way out')
 
 const timeouts = { connect: 2000, firstByte: 2000, idle: 2000 }
 
-/** A resolver with the addresses of the test. */
 function leadingTo(addresses: readonly string[], asked: string[] = []): NonNullable<HttpClientOptions['resolve']> {
   return (hostname, _options, done) => {
     asked.push(hostname)

@@ -14,7 +14,6 @@ const test = suite("a persona's memory on stdin and stdout")
 
 type Made = ReturnType<typeof openHome>
 
-/** A folder with the persona Mia. */
 async function homeWithMia(): Promise<Made> {
   const home = openFastHome()
   const words = ['persona', 'create', '--name', 'Mia', '-m', 'local:m', '--prompt', 'You are Mia.']

@@ -226,7 +226,6 @@ test('a default model that is no longer listed is reported', () =>
 const page = '<!doctype html><html><body>Sign in</body></html>'
 const whole = JSON.stringify(data('alpha', 'beta', 'gamma', 'delta', 'epsilon'))
 
-/** Failures of a provider, and the message for each. */
 const failures: Record<string, readonly [Answer, RegExp]> = {
   'a refused key': [
     (_, response) => json(response, 401, { error: { message: `Incorrect API key: ${key}`, type: 'auth' } }),

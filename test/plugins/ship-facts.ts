@@ -39,7 +39,6 @@ export function bundled(id: string): PluginManifest {
   return pluginManifest.parse(JSON.parse(readFileSync(join(root, 'plugins', `${id}.json`), 'utf8')))
 }
 
-/** The rows of a recorded list. */
 function recorded(data: string, id: string): readonly ModelRow[] {
   const { exchanges } = JSON.parse(readFileSync(join(data, 'cassettes', lists[id]!), 'utf8'))
   return rowsOf(JSON.parse(exchanges[0].response.body), bundled(id).models_source!) ?? []

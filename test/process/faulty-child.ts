@@ -10,7 +10,6 @@ export interface FaultyMethods {
   readonly echo: { readonly input: unknown; readonly result: unknown }
   /** Emits 0 … n - 1 and returns n. */
   readonly count: { readonly input: number; readonly item: number; readonly result: number }
-  /** Emits once, then waits for its signal. */
   readonly wait: { readonly input: null; readonly item: string }
   /** Emits once, then blocks the thread as native code does. */
   readonly hang: { readonly input: null; readonly item: string }

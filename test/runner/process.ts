@@ -15,7 +15,6 @@ export interface Run extends Result {
   readonly cpu: number
 }
 
-/** A process that runs test files one after the other. */
 export interface TestProcess {
   /** Whether it can run another file: it has not ended and is not too large. */
   readonly isFit: () => boolean

@@ -51,7 +51,6 @@ test('a conversation is made, read, labelled and removed, and so are its items',
       OpenAI.NotFoundError,
     )
     assert.equal((await openai.conversations.items.list(made.id, { limit: 100 })).data.length, 4)
-    // It is no response.
     assert.instance(await failureOf(() => openai.responses.retrieve(made.id)), OpenAI.NotFoundError)
     assert.instance(await failureOf(() => openai.responses.delete(made.id)), OpenAI.NotFoundError)
     const behind = await failureOf(() => openai.responses.create({ model, input: 'x', previous_response_id: made.id }))

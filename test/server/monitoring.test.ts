@@ -261,7 +261,6 @@ function plain(request: Parameters<Answer>[0], response: Parameters<Answer>[1]):
   response.end(completionEvents(['Hel', 'lo']).join(''))
 }
 
-/** Asserts that a metric has this line. */
 function has(text: string, line: string): void {
   const name = line.split('{')[0]!
   assert.ok(

@@ -151,7 +151,6 @@ test('a change that waits for the runner takes back nothing that was changed mea
   )
 })
 
-/** A promise with its resolve function. */
 function signal(): { readonly given: Promise<void>; readonly give: () => void } {
   let give = () => {}
   const given = new Promise<void>((resolve) => {

@@ -25,7 +25,6 @@ export function commonBeginning(words: readonly CompletedWord[]): string {
   return (end === -1 ? first : first.slice(0, end)).join('')
 }
 
-/** Words of a list that are shown. */
 const mostShown = 100
 
 /** The words in columns, as a shell lists them. */

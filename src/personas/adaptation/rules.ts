@@ -8,7 +8,6 @@ export type Sensitivity = 'low' | 'medium' | 'high'
 /** The algorithm of a record; a record of another one is kept as history and moves nothing. */
 export const algorithm = 'bounded-steps/1'
 
-/** One, in micro-units. */
 export const one = 1_000_000
 
 /** The limits of one sensitivity; weights in micro-units. */

@@ -20,7 +20,6 @@ export interface News {
   readonly ended: (earlier: readonly Earlier[]) => readonly MemoryEntry[]
 }
 
-/** The most statements that one ends. */
 const mostEnded = 5
 
 /** The most terms of each slot by which earlier statements are looked for. */

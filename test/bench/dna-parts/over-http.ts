@@ -9,7 +9,6 @@ import { goodPassword, removeHome, spawnDaemon } from '../../helpers/program/dae
 export interface ImportOverHttp {
   /** From the request to its answer. */
   readonly ms: number
-  /** The longest wait of `/health`. */
   readonly longestWait: number
   /** The most processor time, of all threads, in one turn of the event loop; the import's own thread included. */
   readonly longestTurn: number

@@ -4,7 +4,6 @@ import type { Contestant } from './contestant.ts'
 import { ask, type Kind } from './exchange.ts'
 import { load } from './load.ts'
 
-/** AICHAT_BENCH_ROUNDS gives others. */
 export const rounds = Number(process.env['AICHAT_BENCH_ROUNDS'] ?? 5)
 /** Seconds of a round; AICHAT_BENCH_SECONDS gives others. */
 export const roundSeconds = Number(process.env['AICHAT_BENCH_SECONDS'] ?? 2)

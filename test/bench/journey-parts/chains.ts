@@ -38,7 +38,6 @@ export async function chainsOf(
   return [...chains.values()]
 }
 
-/** The functions by which the product has effects. */
 function effects(): readonly (readonly [owner: Named, name: string])[] {
   const Database = require('better-sqlite3') as new (path: string) => { prepare(sql: string): object; close(): void }
   const database = new Database(':memory:')

@@ -74,6 +74,13 @@ export async function* deeds({ call, home }: SpawnedDaemon, token: string, only:
       asking(`1,000 tool calls with results to ${path}`, path, body),
     ),
   )
+  const prices = calls.map(({ id }) => ({
+    plugin: 'custom',
+    model: id,
+    rates: { input: '1', output: '2' },
+    valid_from: '2026-01-01',
+  }))
+  yield* chosen([deed('1,000 prices, the most of one request', 'PUT', '/api/prices', { prices })])
   if ('kept response'.includes(only) || only.includes('kept response')) {
     const path = '/v1/responses'
     const body = { model: 'custom-model', input: wishes.length }

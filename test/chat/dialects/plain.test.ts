@@ -9,7 +9,6 @@ const test = suite('requests and answers that are plain')
 
 const odd = fc.constantFrom<unknown>(null, undefined, true, '', 'x', -1, 0, 0.5, 1, '7', [], ['x'], {}, { a: {} })
 
-/** The outcome of a reader: its value, or its refusal. */
 function outcome(read: () => unknown): unknown {
   try {
     return { value: read() }

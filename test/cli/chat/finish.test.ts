@@ -21,7 +21,6 @@ const answers: Readonly<Record<string, readonly [message: object, finish: string
   ],
 }
 
-/** Expected stdout, stderr and exit code. */
 const expected: Readonly<Record<string, readonly [stdout: RegExp, stderr: RegExp, code: number]>> = {
   refuse: [/^I can't help with that\.\n$/, /^aichat: the model refused to answer \(finish reason: stop\)\n$/, 1],
   filter: [/^\n?$/, /^aichat: no answer: the provider filtered it \(finish reason: content_filter\)\n$/, 1],

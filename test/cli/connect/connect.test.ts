@@ -38,7 +38,6 @@ test('every client gets a key of its own that works, the same each time, and is 
       assert.is(await statusOf(daemon.url, key), 200, speaks)
       assert.is((await run(['connect', name, '--json'])).stdout, first.stdout)
     }
-    // A revoked key is replaced.
     assert.is((await run(['key', 'revoke', 'codex', '--yes'])).code, 0)
     assert.is((await run(['connect', 'codex'])).code, 0)
     assert.is(await statusOf(daemon.url, readFileSync(join(home, 'client-keys', 'codex'), 'utf8').trim()), 200)

@@ -9,7 +9,6 @@ import { scene } from '../connect/scene.ts'
 
 const test = suite('programs aichat-NAME as commands')
 
-/** A home with programs in a folder of its `PATH`. */
 function homeWith(programs: Readonly<Record<string, string>>, environment: Readonly<Record<string, string>> = {}) {
   const home = openHome(environment)
   const folder = join(home.folder, 'programs')

@@ -97,7 +97,6 @@ function parsed(json: string): unknown {
   }
 }
 
-/** The fields of answers and of thoughts. */
 const fields = ['content', 'text', 'delta', 'thinking', 'reasoning', 'reasoning_content', 'refusal', 'summary']
 
 /** The texts below the fields that providers put answers in. */

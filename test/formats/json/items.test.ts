@@ -5,7 +5,6 @@ import { suite } from '../../helpers/suite.ts'
 
 const items = suite('items of a JSON list that arrives in chunks')
 
-/** A text cut into pieces of one length. */
 function* pieces(text: string, length: number): Generator<Uint8Array> {
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length)

@@ -100,7 +100,6 @@ function piecesOf(text: string): Json[] {
   return values.filter((value) => value.trim() !== '' && value !== '[DONE]').map((value) => JSON.parse(value))
 }
 
-/** The data lines of one event, joined. */
 function dataOf(event: string): string {
   const lines = event.split('\n').filter((line) => line.startsWith('data:'))
   return lines.map((line) => line.slice(5).trim()).join('\n')

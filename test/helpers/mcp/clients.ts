@@ -28,7 +28,6 @@ export interface Called {
   readonly structuredContent?: any
 }
 
-/** The command of a server on stdio. */
 export interface ServerCommand {
   readonly command: string
   readonly args: string[]

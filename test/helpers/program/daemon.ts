@@ -225,7 +225,6 @@ export async function serveHere(
   })
 }
 
-/** The daemon ended at its start. */
 export class DaemonEnded extends Error {
   override readonly name = 'DaemonEnded'
   readonly code: number | null

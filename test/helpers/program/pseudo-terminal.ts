@@ -75,7 +75,6 @@ export interface TestTerminal {
   ended(): Promise<{ readonly code: number; readonly restored: boolean }>
 }
 
-/** A command that is a process at a terminal of the system. */
 export interface PseudoTerminal extends TestTerminal {
   /** The process of the command. */
   readonly pid: number
@@ -122,7 +121,6 @@ export function openTranscript(closed: Promise<unknown>, record: (text: string) 
 export interface TerminalOptions {
   /** Where the command's streams go instead of the terminal, as a shell writes it. */
   readonly redirections?: string
-  /** Columns and rows of the window. */
   readonly size?: readonly [columns: number, rows: number]
   /** Receives the output of the terminal as it comes. */
   readonly heard?: (text: string) => void

@@ -3,7 +3,6 @@ import type { SpeechEngine, WordTime } from '../../../speech/engines/engine.ts'
 /** Samples per second of this engine; small, so that tests can count. */
 const chanceRate = 8000
 
-/** Seconds of one letter of this voice. */
 const secondsPerLetter = 0.01
 
 /** Hooks with which a test observes and changes the engine. */

@@ -224,7 +224,6 @@ function metered(
   return { rows, row: rows[0] }
 }
 
-/** Reads a stream as the router does. */
 function readInto(attempt: MeteredAttempt, reader: StreamReader, text: string): void {
   const answered = new AnswerTokens()
   for (const chunk of reader.push(Buffer.from(text))) {

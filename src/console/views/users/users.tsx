@@ -14,7 +14,6 @@ import { UserDialog } from './user-dialog.tsx'
 
 type Open = { readonly kind: 'new' } | { readonly kind: 'edit' | 'reset'; readonly user: User }
 
-/** Users of one page. */
 const pageSize = 100
 
 /** The users of the installation, for administrators. */
