@@ -15,10 +15,10 @@ import { columnsOfSums } from '../shared/ledger-sums.ts'
 import type { LedgerNames } from './ledger-names.ts'
 
 /** Rows that one statement looks through: some milliseconds, however few of them match. */
-const slice = 1000
+const slice = 500
 
 /** Rows of days that one statement sums up, or those of one day: some milliseconds. */
-const daysSlice = 20_000
+const daysSlice = 10_000
 
 /** The condition that the names, times and outcomes of a query make; undefined where no row has one of them. */
 async function conditionOf(query: RowQuery, names: LedgerNames): Promise<Statement | undefined> {
@@ -67,7 +67,7 @@ export async function sumUp(db: StoreDatabase, query: UsageQuery, names: LedgerN
     if (beyond) await yieldToEventLoop()
     first = end + 1
   }
-  const found = [...groups.values()]
+  const found = [...groups.values()].slice(0, most)
   const named = by.filter((column) => column !== 'day')
   const nameOf = await names.namesOf(
     found.flatMap((group) => named.map((column) => group[column]!)).filter((id) => id > 0),
@@ -104,7 +104,7 @@ const id = word('rowid', 'id')
 const withId = word('rowid AS id, *', '*')
 
 /**
- * The rows of a query by day and time, the oldest or the newest first. Each read looks through the next thousands of the time, and comes back with those that
+ * The rows of a query by day and time, the oldest or the newest first. Each read looks through the next hundreds of the time, and comes back with those that
  * match, and with the last one in any case: the next read continues after it.
  */
 export async function* readRows(
