@@ -23,10 +23,11 @@ export interface Row {
 /**
  * Prints the rate that each row's contestants allow as a share of the base's: its processor time by theirs. The speed
  * of a machine changes within minutes, so a share is of one round, in which all of a row are loaded one after another;
- * each begins in turn. Medians over the rounds, with the least and the greatest.
+ * each begins in turn. Medians over the rounds, with the least and the greatest; then the share and the processor time of the
+ * least times of all rounds, which hold the least of what else the machine does.
  */
 export async function shares(title: string, kind: Kind, columns: readonly string[], rows: readonly Row[]) {
-  const heads = columns.map((column) => `${column.padStart(25)}   CPU ms`).join('')
+  const heads = columns.map((column) => `${column.padStart(25)}   least   CPU ms`).join('')
   print(`\n${title}, ${connections} connections (load of the machine ${loadavg()[0]!.toFixed(1)})`)
   print(`  ${''.padEnd(24)}base CPU ms${heads}`)
   for (const { name, base, others } of rows) {
@@ -48,9 +49,9 @@ export async function shares(title: string, kind: Kind, columns: readonly string
     const cells = others.map((_, at) => {
       const of = times.map((taken) => (100 * taken[0]!) / taken[at + 1]!)
       const range = `${median(of).toFixed(1)} % (${Math.min(...of).toFixed(1)}–${Math.max(...of).toFixed(1)})`
-      return `${range.padStart(25)}${median(times.map((taken) => taken[at + 1]!))
-        .toFixed(3)
-        .padStart(9)}`
+      const [leastBase, least] = [0, at + 1].map((each) => Math.min(...times.map((taken) => taken[each]!)))
+      const share = `${((100 * leastBase!) / least!).toFixed(1)} %`
+      return `${range.padStart(25)}${share.padStart(8)}${least!.toFixed(3).padStart(9)}`
     })
     print(
       `  ${name.padEnd(24)}${median(times.map(([first]) => first!))
