@@ -1,18 +1,12 @@
-/**
- * Makes a value at its first use, for all callers: a part that is loaded, a pattern that takes milliseconds. A promise that is
- * rejected is forgotten, so that the next call tries again.
- */
-export function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
+/** Loads a part at its first use, for all callers at once; a failed load is tried again by the next call. */
+export function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined
   return () => {
-    if (made) return made.value
-    const value = make()
-    made = { value }
-    if (value instanceof Promise)
-      value.catch(() => {
-        made = undefined
-      })
-    return value
+    loading ??= load().catch((reason) => {
+      loading = undefined
+      throw reason
+    })
+    return loading
   }
 }
 

@@ -1,4 +1,4 @@
-import { once } from '../../process/process.ts'
+import { lazily } from '../words/lazily.ts'
 import { languageOf, wordsIn } from './language-words.ts'
 import { type Candidate, conversationOf, type Found } from './memory.ts'
 import { isQuestion, readMark } from './ranking-index.ts'
@@ -176,7 +176,7 @@ interface Place {
 function matchesOf(candidate: Candidate, asked: Asked, meanLength: number, chosen: Weights): Matches {
   const { terms, about, context } = candidate
   const { zeros, size } = asked
-  const language = once(() => languageOfMemory(candidate))
+  const language = lazily(() => languageOfMemory(candidate))
   const trust = () => spellingTrust(language(), asked.language)
   const near: (readonly number[] | number[])[] = [zeros, zeros, zeros]
   eachLine(context, asked, trust, (line, start, end) => {

@@ -1,4 +1,4 @@
-import { once } from '../../process/process.ts'
+import { lazily } from '../words/lazily.ts'
 import { readWords } from '../words/read-words.ts'
 
 /**
@@ -44,7 +44,7 @@ const { beginnings: wordings, ...parts } = readWords<{
   readonly products: string
 }>('requests')
 
-const beginnings = once((): readonly RegExp[] =>
+const beginnings = lazily((): readonly RegExp[] =>
   Object.values(wordings)
     .flat()
     .map((source) => source.replace(/\{(object|things|products)\}/g, (_, name: keyof typeof parts) => parts[name]))

@@ -1,7 +1,7 @@
-import { once } from '../../process/process.ts'
 import { languageOf, wordsIn } from '../memory/language-words.ts'
 import { plain, termsOf, wordsOf } from '../memory/ranking-terms.ts'
 import type { ProfileSlot } from '../profile-line.ts'
+import { lazily } from '../words/lazily.ts'
 import { readWords } from '../words/read-words.ts'
 import { profileLimits, subjectOf } from './profile.ts'
 import { ownSentences } from './sentences.ts'
@@ -259,7 +259,7 @@ function groupIn({ groups = {} }: RegExpExecArray): string | undefined {
 
 const oneName = String.raw`[\p{L}\p{M}][\p{L}\p{M}\p{N}.'-]*(?: [\p{L}\p{M}][\p{L}\p{M}.'-]*){0,2}?`
 const nameEnd = String.raw`(?=[ ,.!、。！،।]*$|[,.!、。！，،] ?|(?:です|だ|といいます|と|って)|(?: (?:from now on|please|instead|for short|and|ab jetzt|bitte|und|désormais|et|a partir de ahora|por favor|y|d'ora in poi|per favore|e|vanaf nu|alsjeblieft|en|od teraz|proszę|i|теперь|пожалуйста|и|відтепер|будь ласка|і|de|deyin|diye|diyebilirsin|कहो|कहें|कहिए|बुलाओ|बुलाएँ|बुलाइए|कहकर|के|है|nennen|noemen))(?![\p{L}\p{M}]))`
-const addressPattern = once(
+const addressPattern = lazily(
   () =>
     new RegExp(
       `^(?:${ruleWords.addresses
@@ -296,7 +296,7 @@ const language: Rule = (sentence) =>
     ? { slot: 'language', about: 'language' }
     : undefined
 
-const wishSearches = once(() =>
+const wishSearches = lazily(() =>
   Object.entries(ruleWords.wishes).map(
     ([topic, source]) => [topic, new RegExp(`^(?:${source})(?![\\p{L}\\p{M}])|^(?:${source})$`, 'u')] as const,
   ),
@@ -481,7 +481,7 @@ interface KinPattern {
 }
 
 /** The patterns of "my son Ilyas" and "Ilyas is my son" by class of kin. */
-const kinPatterns = once((): readonly KinPattern[] =>
+const kinPatterns = lazily((): readonly KinPattern[] =>
   Object.entries(ruleWords.kin).map(([kinName, source]) => {
     // Capitals tell names, so the words of kin are spelled in both cases, and German ones with a capital.
     const words = source.replace(/(^|\||\(\?:)([a-zа-яіїєґ])/gu, (_all, start: string, letter: string) => {
