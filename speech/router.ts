@@ -13,7 +13,6 @@ export interface SpeechRouterParts {
   plugins(): readonly PluginManifest[]
   active(): PluginManifest | undefined
   keyHeader(plugin: PluginManifest, url: string): Record<string, string> | Promise<Record<string, string>>
-  /** Advice for a key that the plugin's server refused. */
   refusedAdvice(plugin: PluginManifest): string
   /** Takes keys out of a server's words. */
   redact(text: string): string

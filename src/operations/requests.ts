@@ -27,7 +27,6 @@ const followed = z.object({
   state: z.enum(['asking', 'answering', 'answered', 'failed', 'broken', 'cancelled']),
   purpose: z.enum(['chat', 'embeddings', 'speech', 'persona', 'plugin_test']),
   user: z.string(),
-  /** Null for a removed user. */
   username: z.string().nullable(),
   /** Null for a login; `key_name` also for a removed key. */
   key: z.string().nullable(),

@@ -11,7 +11,6 @@ export interface Acknowledged {
   readonly removedUsers: Set<string>
   readonly personas: Set<string>
   readonly memories: Map<string, Set<string>>
-  /** Tokens of logins that were not ended. */
   readonly tokens: Set<string>
   readonly endedTokens: Set<string>
 }

@@ -28,7 +28,6 @@ test('an answer that breaks off says so and can be asked for again; a view recov
   way.open()
   await page.getByRole('alert').waitFor({ state: 'detached' })
 
-  // A part of the page that was not fetched yet.
   way.cut()
   await page.evaluate(`location.hash = '#/voices'`)
   await page.getByText('This part of the page cannot be fetched').waitFor()

@@ -163,7 +163,6 @@ test('another user, and another key of the same user, find no conversation and n
       () => client.conversations.items.create(id, { items: [said('x')] }),
       () => client.conversations.items.retrieve('msg_mine', { conversation_id: id }),
       () => client.conversations.items.delete('msg_mine', { conversation_id: id }),
-      // The item of another conversation.
       () => client.conversations.items.retrieve('msg_mine', { conversation_id: own.id }),
       () => client.conversations.items.delete('msg_mine', { conversation_id: own.id }),
       () => client.responses.create(ask),

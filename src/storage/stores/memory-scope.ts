@@ -1,5 +1,5 @@
 import type { Scope } from '../../personas/personas.ts'
-import { forUpdate, row, rows, run, type Statement, sql, together, type Work } from '../port/port.ts'
+import { forUpdate, nothing, row, rows, run, type Statement, sql, together, type Work } from '../port/port.ts'
 import { personaGone, type ScopeRow } from '../shared/memory-scope.ts'
 
 /** The scope's row, or undefined where nothing was ever stored. */
@@ -28,10 +28,15 @@ export function scopeId({ personaId, userId }: Scope): Statement {
  * removed since the caller looked, and nothing may be stored under another user's.
  */
 export function* makeScope(scope: Scope): Work<ScopeRow> {
+  return (yield* makeScopeWith(scope, nothing))[0]
+}
+
+/** The same, with what `read` finds in the scope once it is locked, on the same way there and back. */
+export function* makeScopeWith<R>(scope: Scope, read: () => Work<R>): Work<[ScopeRow, R]> {
   // A wipe may take away the row that was waited for: then another look makes the next one, and several wipes may come.
   for (let look = 0; look < mostLooks; look++) {
-    const found = yield* takeScope(scope)
-    if (found) return found
+    const [found, rest] = yield* together(takeScope(scope), read())
+    if (found) return [found, rest]
   }
   throw personaGone(scope)
 }

@@ -22,7 +22,7 @@ import { aboutOf, analysed, contextOf, type Known, type Near } from '../shared/m
 import { insertMemories, knownMemories, planned, renew, setLabels } from './memory-plan.ts'
 import { getMemory } from './memory-read.ts'
 import { type CountedScope, nextExpired, nextLeaving, recordEvictions, refuseFull } from './memory-retention.ts'
-import { lockScope, makeScope } from './memory-scope.ts'
+import { lockScope, makeScopeWith } from './memory-scope.ts'
 import { makeSpaces, putVectors, readVectors, removeVectors } from './memory-vectors.ts'
 import { checkQuota } from './quota.ts'
 
@@ -47,10 +47,8 @@ export function* addMemories(
   limits?: StoredLimits,
 ): Work<Added> {
   const digests = memories.map(digestOf)
-  const [row, known, spaces] = yield* together(
-    makeScope(scope),
-    knownMemories(scope, digests),
-    makeSpaces(memories.flatMap(({ vector }) => vector ?? [])),
+  const [row, [known, spaces]] = yield* makeScopeWith(scope, () =>
+    together(knownMemories(scope, digests), makeSpaces(memories.flatMap(({ vector }) => vector ?? []))),
   )
   const { scope_id } = row
   const numbers = numbersAfter(row, memories.length)

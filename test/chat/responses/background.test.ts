@@ -125,7 +125,6 @@ interface Parts extends KeptResponses {
   readonly responses: Responses
   readonly background: Background
   begin(id: string, reader?: Reader): Promise<Work>
-  /** The kept events after a number. */
   events(id: string, after: number): Promise<readonly Told[]>
 }
 

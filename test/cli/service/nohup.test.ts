@@ -77,7 +77,6 @@ interface Serving {
   hangUp(): Promise<void>
 }
 
-/** Runs work on a daemon that was started at a terminal. */
 async function serving(options: TerminalOptions, work: (daemon: Serving) => Promise<void>): Promise<void> {
   const home = openHome()
   const log = join(home.folder, 'log')

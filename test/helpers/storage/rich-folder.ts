@@ -33,7 +33,6 @@ import { openStorageIn } from './test-storage.ts'
 const day = 86_400_000
 const plenty = { responses: 1000, items: 1000, bytes: 1e9 }
 
-/** Texts that databases treat in different ways. */
 const oddTexts = ['naïve 😀 \u{10ffff}', 'ß ẞ \ufb00', `word ${'x'.repeat(3000)} end`, 'quote \' " \\ \t\n', '']
 
 /** Fills a data folder with some of everything that an installation keeps, rows on their way out included. */
